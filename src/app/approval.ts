@@ -2,12 +2,7 @@
 import type { Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinations } from '../features/approval/destinations.ts';
-import {
-  type ApprovalHoldDependencies,
-  createApprovalHold,
-  createEnqueueApproved,
-  createQueuedOrHeld,
-} from '../features/approval/hold.ts';
+import { type ApprovalHoldDependencies, createApprovalHold, createQueuedOrHeld } from '../features/approval/hold.ts';
 import { createApprovalPolicy, trustedBy } from '../features/approval/policy.ts';
 import { createEnable, type Enable } from '../features/broken-destinations/store.ts';
 import { createRetry } from '../features/replay/retry.ts';
@@ -38,7 +33,7 @@ const namedIn = ({ fallback, watchdog }: Pick<Config, 'fallback' | 'watchdog'>) 
 export const openApproval = ({ config, settings, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
   const { gate, allow } = config.destinations;
   const named = trustedBy(namedIn(config), settings);
-  const dependencies: ApprovalHoldDependencies = {
+  return createApprovalHold({
     isGateOn: gate,
     policy: createApprovalPolicy({ gate, allow, trusted: new Set([...named, ...trusted.map(({ id }) => id)]) }),
     held: store.held,
@@ -49,9 +44,7 @@ export const openApproval = ({ config, settings, store, trusted = [], onHeld, on
     ...(onHeld ? { onHeld } : {}),
     ...(onFull ? { onFull } : {}),
     now,
-  };
-  const approval = createApprovalHold(dependencies);
-  return { ...approval, enqueueApproved: createEnqueueApproved({ approval, enqueue: store.queues.enqueue }) };
+  });
 };
 
 export interface OpenDestinations {

@@ -75,7 +75,7 @@ const openFallback = (
   { config, store, metrics, log }: OpenDispatch,
   correlation: ReturnType<typeof createCorrelation>,
 ) => {
-  const enqueueOnce = createEnqueueOnce({ ledger: store.ledger, enqueue: store.queues.enqueue });
+  const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
     afterMs: config.fallback?.after ?? 0,
@@ -129,7 +129,7 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
   });
   return {
     isOpen: approval.isOpen,
-    filter: createFilter({ mutes: activeMutes, approval }),
+    filter: createFilter(activeMutes, approval),
     release: createRelease({ expireMutes, releaseApproved: approval.releaseApproved, log }),
   };
 };

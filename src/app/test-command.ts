@@ -131,10 +131,10 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       await store.ledger.recordWaiting(parcels);
       await store.queues.enqueue(parcels);
     },
-    explainSuppression: createExplainSuppression({
-      mutes: createActiveMutes({ config, mutes: store.mutes, now }),
-      approval: openApproval({ config, settings, store, now }),
-    }),
+    explainSuppression: createExplainSuppression(
+      createActiveMutes({ config, mutes: store.mutes, now }),
+      openApproval({ config, settings, store, now }),
+    ),
     read: store.ledger.read,
     names: store.names.all,
     cancel: createCancelSample({ ...store, now }),

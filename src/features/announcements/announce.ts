@@ -1,4 +1,4 @@
-/** Tocsin's own news as normal alerts, which one daemon of all queues. */
+/** Messages of Tocsin itself as alerts, queued, recorded and retried like any other: one daemon of all queues each. */
 import { type Alert, type Announcement, type Destination, type JsonObject, type Parcel, TOCSIN } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { alertId } from '../../item.ts';
@@ -6,8 +6,6 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { type AnnouncementText, commandsIn } from './announcement.ts';
-
-// A message of Tocsin itself as an alert: it is queued, recorded and retried like any other.
 
 export interface AnnouncementInput extends AnnouncementText {
   about: Announcement;
@@ -17,7 +15,7 @@ export interface AnnouncementInput extends AnnouncementText {
   of?: Pick<Alert, 'id' | 'txHash'>;
 }
 
-/** Beside the whole text, for those who render more than a text. An older daemon sends the text. */
+/** Beside the whole text, for those who render more than a text. */
 const partsOf = ({ message, lead, listed = [] }: AnnouncementText): JsonObject => {
   const steps = commandsIn(message);
   return {
@@ -46,15 +44,9 @@ export const announcementAlert = (input: AnnouncementInput, now: number): Alert 
   };
 };
 
-// Enqueues deliveries that no route asks for, each once over all daemons: announcements, and alerts for the fallback.
-
-export interface EnqueueOnceDependencies {
-  ledger: Pick<Ledger, 'recordWaiting' | 'read'>;
-  enqueue: ParcelQueues['enqueue'];
-}
-
 /**
- * Gives the parcels that this call has queued; durable when it resolves. `by` names who asks. `unlessCoveredInMs`: as in
+ * Enqueues deliveries that no route asks for, each once over all daemons: announcements, and alerts for the fallback. Gives
+ * the parcels that this call has queued; durable when it resolves. `by` names who asks. `unlessCoveredInMs`: as in
  * `queue/queues.ts`.
  */
 export type EnqueueOnce = (parcels: readonly Parcel[], by: string, unlessCoveredInMs?: number) => Promise<Parcel[]>;
@@ -63,7 +55,10 @@ export type EnqueueOnce = (parcels: readonly Parcel[], by: string, unlessCovered
  * The first writer (`by`) owns a delivery in the ledger, and only the owner enqueues it. The same writer may resume after
  * a crash.
  */
-export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies): EnqueueOnce => {
+export const createEnqueueOnce = (
+  ledger: Pick<Ledger, 'recordWaiting' | 'read'>,
+  enqueue: ParcelQueues['enqueue'],
+): EnqueueOnce => {
   /** Destinations at which this writer owns the delivery of an alert. */
   const ownedBy = async (id: Alert['id'], by: string): Promise<ReadonlySet<Destination['id']>> => {
     const deliveries = (await ledger.read(id))?.deliveries ?? [];
@@ -87,9 +82,7 @@ export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies):
   };
 };
 
-// Sends a message of Tocsin itself, once to each destination.
-
-/** `at`: epoch milliseconds. Durable when it resolves; gives the announcement's id. */
+/** Sends a message of Tocsin itself, once to each destination. `at`: epoch milliseconds. Durable when it resolves; gives the announcement's id. */
 export type Announce = (
   announcement: AnnouncementInput,
   at: number,

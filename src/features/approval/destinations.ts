@@ -6,6 +6,7 @@ import { didYouMean } from '../../config/problems.ts';
 import type { DisabledDestination } from '../../deliver/destinations.ts';
 import { UsageError } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
+import { withName } from '../names/names.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { ApprovalHold } from './hold.ts';
 import type { ApprovalStore, Decision, HeldDestination } from './store.ts';
@@ -30,8 +31,8 @@ export interface KnownDestination extends Target {
 
 export interface DestinationsDependencies {
   held: Pick<ApprovalStore, 'list' | 'approvals' | 'revocations' | 'approve' | 'revoke'>;
-  /** What providers call them, by id. Default: nobody knows. */
-  names?(): Promise<ReadonlyMap<Destination['id'], string>>;
+  /** What providers call them, by id. */
+  names(): Promise<ReadonlyMap<Destination['id'], string>>;
   listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
   approval: Pick<ApprovalHold, 'release' | 'drop'>;
   /** Destinations of the fallback. */
@@ -84,7 +85,7 @@ const createListing = (dependencies: DestinationsDependencies) => {
 
   return async (): Promise<KnownDestination[]> => {
     const [names, holds, approvals, revocations, disabled] = await Promise.all([
-      dependencies.names?.() ?? new Map<string, string>(),
+      dependencies.names(),
       held.list(),
       held.approvals(),
       held.revocations(),
@@ -96,15 +97,10 @@ const createListing = (dependencies: DestinationsDependencies) => {
       ({ at: since, ...target }): KnownDestination => ({ ...target, protocols: [], waiting: 0, since }),
     );
     const known = new Map([...decidedOnly, ...addressed(holds, decisions)].map((one) => [one.id, one]));
-    for (const { id } of disabled) {
-      const one = known.get(id);
-      if (one) known.set(id, { ...one, disabled: true });
-    }
-    for (const [id, name] of names) {
-      const one = known.get(id);
-      if (one) known.set(id, { ...one, name });
-    }
-    return [...known.values()].sort(byName);
+    const isDisabled = new Set(disabled.map(({ id }) => id));
+    return [...known.values()]
+      .map((one) => ({ ...withName(one, names), ...(isDisabled.has(one.id) && { disabled: true as const }) }))
+      .sort(byName);
   };
 };
 

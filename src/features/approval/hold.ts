@@ -14,18 +14,15 @@ import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { TO_DO } from '../announcements/announcement.ts';
 import type { Fallback } from '../fallback/fallback.ts';
-import { type Names, NO_NAMES, withName } from '../names/names.ts';
+import { type Names, withName } from '../names/names.ts';
 import type { IsOpen } from './policy.ts';
 import type { ApprovalStore, HeldDestination } from './store.ts';
-
-// Announces a destination that waits for approval, once, to the fallback; its alerts go there meanwhile.
 
 export interface HoldAnnouncerDependencies {
   held: Pick<ApprovalStore, 'list' | 'announced'>;
   announce: Announce;
   fallback: Pick<Fallback, 'destinations' | 'divert'>;
-  /** What providers call destinations. Default: nobody knows. */
-  names?(): Promise<Names>;
+  names(): Promise<Names>;
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
@@ -50,10 +47,11 @@ export const heldText = (
   ].join('\n');
 };
 
+/** Announces a destination that waits for approval, once, to the fallback; its alerts go there meanwhile. */
 export const createHoldAnnouncer = ({ held, announce, fallback, names, log }: HoldAnnouncerDependencies) => {
-  const named = async (destination: Destination) => withName(destination, (await names?.()) ?? NO_NAMES);
+  const named = async (destination: Destination) => withName(destination, await names());
 
-  /** The same `since` makes the same announcement: it is sent once, whichever daemon finds it and however often. */
+  /** The same `since` makes the same announcement: it is sent once, however often and by however many daemons it is found. */
   const announceOne = async (
     { destination, since, isRevoked }: HeldDestination,
     alerts: readonly Alert[],
@@ -179,6 +177,12 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
     return kept.length;
   };
 
+  const hold = async (parcels: readonly Parcel[]): Promise<number> => {
+    let count = 0;
+    for (const parcel of parcels) count += await holdOne(parcel);
+    return count;
+  };
+
   /** After a crash some are enqueued again; the ledger is asked before anything is sent. */
   const release = (destination: Destination): Promise<number> =>
     drain(destination, (alerts) => send(toParcels(alerts.map((alert) => ({ alert, destinations: [destination] })))));
@@ -186,10 +190,15 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
   return {
     isOpen,
     /** Holds alerts; durable when it resolves. Gives how many. */
-    hold: async (parcels: readonly Parcel[]): Promise<number> => {
-      let count = 0;
-      for (const parcel of parcels) count += await holdOne(parcel);
-      return count;
+    hold,
+    /** Enqueues parcels whose destinations are open, and holds the others. Gives how many deliveries are held. */
+    enqueueApproved: async (parcels: readonly Parcel[], nonce: string): Promise<number> => {
+      const isNowOpen = await isOpen();
+      const { open = [], closed = [] } = Object.groupBy(parcels, ({ destination }) =>
+        isNowOpen(destination) ? 'open' : 'closed',
+      );
+      await enqueue(open, nonce);
+      return hold(closed);
     },
     /** Sends the alerts held for one destination; gives how many. None where another daemon does so already. */
     release,
@@ -209,31 +218,14 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
   };
 };
 
-export interface EnqueueApprovedDependencies {
-  approval: Pick<ApprovalHold, 'isOpen' | 'hold'>;
-  enqueue: ParcelQueues['enqueue'];
-}
-
-/** Enqueues parcels whose destinations are open, and holds the others. Gives how many deliveries are held. */
-export const createEnqueueApproved =
-  ({ approval, enqueue }: EnqueueApprovedDependencies) =>
-  async (parcels: readonly Parcel[], nonce: string): Promise<number> => {
-    const isOpen = await approval.isOpen();
-    await enqueue(
-      parcels.filter(({ destination }) => isOpen(destination)),
-      nonce,
-    );
-    return approval.hold(parcels.filter(({ destination }) => !isOpen(destination)));
-  };
-
-// Deliveries that have a queued job or an approval hold: they are sent without anybody's help, or once approved.
-
-interface QueuedOrHeldDependencies {
+/** Deliveries that have a queued job or an approval hold: they are sent without anybody's help, or once approved. */
+export const createQueuedOrHeld = ({
+  jobScan,
+  held,
+}: {
   jobScan: JobScan;
   held: Pick<ApprovalStore, 'waiting'>;
-}
-
-export const createQueuedOrHeld = ({ jobScan, held }: QueuedOrHeldDependencies): JobScan => ({
+}): JobScan => ({
   withoutJob: async (kind, deliveries) => {
     const notHeld: (typeof deliveries)[number][] = [];
     for (const [destination, all] of Map.groupBy(deliveries, (one) => one.destination)) {

@@ -24,37 +24,7 @@ export interface HeldDestination {
   isRevoked: boolean;
 }
 
-export interface DecisionStore {
-  approvals(): Promise<Decision[]>;
-  /** Those that nobody has approved since. */
-  revocations(): Promise<Decision[]>;
-  /** Ids. */
-  approved(): Promise<ReadonlySet<string>>;
-  /** From here on nothing is held for them. */
-  approve(destinations: readonly Target[]): Promise<void>;
-  /** From here on everything is held for it. False where it was revoked before. */
-  revoke(destination: Target): Promise<boolean>;
-}
-
-export interface HoldStore {
-  /**
-   * Holds alerts; durable when it resolves. Gives the ids of those that there is no room for. `approved`: the destination
-   * was approved meanwhile, so send them.
-   */
-  hold(destination: Destination, alerts: readonly Alert[]): Promise<'approved' | ReadonlySet<string>>;
-  /** Oldest first. */
-  list(): Promise<HeldDestination[]>;
-  /** Some of the alerts that are held for a destination. */
-  some(id: string): Promise<Alert[]>;
-  /** Ids of those of `alerts` that are held for a destination. */
-  waiting(id: string, alerts: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Takes alerts out, once they are elsewhere; a destination goes with its last one. */
-  remove(id: string, alerts: readonly string[]): Promise<void>;
-  /** Notes that it was announced. */
-  announced(id: string): Promise<void>;
-}
-
-export type ApprovalStore = DecisionStore & HoldStore;
+export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 
 /** What is held at most: alerts of about 2 kB each, by destination, and destinations. */
 export interface HoldBounds {
@@ -103,7 +73,7 @@ const keysOf = (prefix: string) => ({
   alerts: (id: string): string => `${prefix}:held:${id}`,
 });
 
-const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => number): DecisionStore => {
+const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keys = keysOf(prefix);
 
   const decisions = async (key: string): Promise<Decision[]> =>
@@ -115,28 +85,36 @@ const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => 
 
   return {
     approvals: () => decisions(keys.approved),
+    /** Those that nobody has approved since. */
     revocations: () => decisions(keys.revoked),
-    approved: async () => new Set(await redis.hkeys(keys.approved)),
-    approve: async (destinations) => {
+    /** Ids. */
+    approved: async (): Promise<ReadonlySet<string>> => new Set(await redis.hkeys(keys.approved)),
+    /** From here on nothing is held for them. */
+    approve: async (destinations: readonly Target[]): Promise<void> => {
       const batch = redis.multi();
       for (const one of destinations) {
         batch.hsetnx(keys.approved, one.id, decisionOn(one)).hdel(keys.revoked, one.id);
       }
       await execute(batch);
     },
-    revoke: async (one) => {
+    /** From here on everything is held for it. False where it was revoked before. */
+    revoke: async (one: Target): Promise<boolean> => {
       const batch = redis.multi().hdel(keys.approved, one.id).hsetnx(keys.revoked, one.id, decisionOn(one));
       return (await execute(batch)).includes(1);
     },
   };
 };
 
-const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => number, bounds: HoldBounds): HoldStore => {
+const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => number, bounds: HoldBounds) => {
   const keys = keysOf(prefix);
   // A destination is two fields once it is announced.
   const most = [bounds.alerts, 2 * bounds.destinations];
   return {
-    hold: async (destination, alerts) => {
+    /**
+     * Holds alerts; durable when it resolves. Gives the ids of those that there is no room for. `approved`: the destination
+     * was approved meanwhile, so send them.
+     */
+    hold: async (destination: Destination, alerts: readonly Alert[]): Promise<'approved' | ReadonlySet<string>> => {
       const { id } = destination;
       const written = JSON.stringify({ destination, since: iso(now()) } satisfies Written);
       const own = [keys.approved, keys.held, keys.alerts(id)];
@@ -149,7 +127,8 @@ const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => numb
       }
       return new Set(full);
     },
-    list: async () => {
+    /** Oldest first. */
+    list: async (): Promise<HeldDestination[]> => {
       const fields = await redis.hgetall(keys.held);
       const all = Object.entries(fields).filter(([field]) => !field.includes(' '));
       const revoked = new Set(all.length === 0 ? [] : await redis.hkeys(keys.revoked));
@@ -162,20 +141,24 @@ const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => numb
       const held = await Promise.all(all.map(([id, json]) => read(id, json)));
       return held.sort((a, b) => a.since.localeCompare(b.since) || a.destination.id.localeCompare(b.destination.id));
     },
-    some: async (id) => {
+    /** Some of the alerts that are held for a destination. */
+    some: async (id: string): Promise<Alert[]> => {
       const ids = (await redis.hkeys(keys.alerts(id))).slice(0, CHUNK);
       const found = ids.length === 0 ? [] : await redis.hmget(keys.alerts(id), ...ids);
       return found.flatMap((json) => (json === null ? [] : [JSON.parse(json) as Alert]));
     },
-    waiting: async (id, alerts) => {
+    /** Ids of those of `alerts` that are held for a destination. */
+    waiting: async (id: string, alerts: readonly string[]): Promise<ReadonlySet<string>> => {
       if (alerts.length === 0) return new Set();
       const found = await redis.hmget(keys.alerts(id), ...alerts);
       return new Set(alerts.filter((_, index) => typeof found[index] === 'string'));
     },
-    remove: async (id, alerts) => {
+    /** Takes alerts out, once they are elsewhere; a destination goes with its last one. */
+    remove: async (id: string, alerts: readonly string[]): Promise<void> => {
       await redis.eval(REMOVE, 2, keys.held, keys.alerts(id), id, ...alerts);
     },
-    announced: async (id) => {
+    /** Notes that it was announced. */
+    announced: async (id: string): Promise<void> => {
       await redis.hset(keys.held, `${id} announcedAt`, iso(now()));
     },
   };
@@ -186,7 +169,7 @@ export const createApprovalStore = (
   prefix: string,
   now: () => number,
   bounds = HOLD_BOUNDS,
-): ApprovalStore => ({
+) => ({
   ...createDecisionStore(redis, prefix, now),
   ...createHoldStore(redis, prefix, now, bounds),
 });

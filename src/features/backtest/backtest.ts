@@ -104,7 +104,7 @@ export const createSimulation = (dependencies: SimulationDependencies) => {
     ...(onRouted ? { onRouted } : {}),
     onUnroutable: async () => {},
     ...correlation,
-    filter: createFilter({ mutes: windows.mutes, approval: ALL_OPEN }),
+    filter: createFilter(windows.mutes, ALL_OPEN),
     recordWaiting: ledger.recordWaiting,
     enqueue,
   });

@@ -8,15 +8,8 @@ import type { ApprovalHold } from '../approval/hold.ts';
 import type { IsOpen } from '../approval/policy.ts';
 import type { ActiveMutes, Muted, MuteOf } from '../mutes/active.ts';
 
-// What is not sent now: muted alerts, and alerts for destinations that nobody has approved.
-
-export interface FilterDependencies {
-  mutes: Pick<ActiveMutes, 'muteOf' | 'hide'>;
-  approval: Pick<ApprovalHold, 'isOpen' | 'hold'>;
-}
-
 /** An alert's destinations, by what becomes of it there. */
-export interface SortedDestinations {
+interface SortedDestinations {
   /** Those that get it now. */
   open: Destination[];
   /** Those that get it in the report of the mute. */
@@ -46,7 +39,7 @@ export const sortDestinations = (
  * suppress is recorded when it resolves.
  */
 export const createFilter =
-  ({ mutes, approval }: FilterDependencies) =>
+  (mutes: Pick<ActiveMutes, 'muteOf' | 'hide'>, approval: Pick<ApprovalHold, 'isOpen' | 'hold'>) =>
   async (alerts: readonly RoutedAlert[]): Promise<RoutedAlert[]> => {
     const [activeAtFirst, isOpen] = await Promise.all([mutes.muteOf(), approval.isOpen()]);
     let muteOf = activeAtFirst;
@@ -71,16 +64,12 @@ export const createFilter =
     return filtered;
   };
 
-// Says why alerts for a destination are suppressed now: for those who send a sample, which nothing suppresses.
-
-export interface ExplainSuppressionDependencies {
-  mutes: Pick<ActiveMutes, 'peekMuteOf'>;
-  approval: Pick<ApprovalHold, 'isOpen'>;
-}
-
-/** Gives a sentence; undefined where alerts are sent. A mute of some detectors only is not mentioned. */
+/**
+ * Says why alerts for a destination are suppressed now: for those who send a sample, which nothing suppresses. Gives a
+ * sentence; undefined where alerts are sent. A mute of some detectors only is not mentioned.
+ */
 export const createExplainSuppression =
-  ({ mutes, approval }: ExplainSuppressionDependencies) =>
+  (mutes: Pick<ActiveMutes, 'peekMuteOf'>, approval: Pick<ApprovalHold, 'isOpen'>) =>
   async (sample: Alert, destination: Destination): Promise<string | undefined> => {
     const [muteOf, isOpen] = await Promise.all([mutes.peekMuteOf(), approval.isOpen()]);
     // Judged as a stored notification, which has no detectors: only a mute of everything fits it.
@@ -90,15 +79,16 @@ export const createExplainSuppression =
     return `alerts for it are held: not approved (tocsin destinations approve ${destination.id})`;
   };
 
-// Ends suppression: reports mutes that are over, and sends what was held for destinations that are approved by now.
-
 export interface ReleaseDependencies {
   expireMutes(): Promise<void>;
   releaseApproved(): Promise<void>;
   log: Pick<Logger, 'error'>;
 }
 
-/** Neither stops the other. Never throws: it is called again in a few seconds. */
+/**
+ * Ends suppression: reports mutes that are over, and sends what was held for destinations that are approved by now. Neither
+ * stops the other. Never throws: it is called again in a few seconds.
+ */
 export const createRelease =
   ({ expireMutes, releaseApproved, log }: ReleaseDependencies) =>
   async (): Promise<void> => {

@@ -16,12 +16,9 @@ const setUp = () => {
   const ledger = createLedger(redis, prefix, Date.now);
   const queued: Parcel[] = [];
   const hooks = { enqueue: async (): Promise<void> => {} };
-  const enqueueOnce = createEnqueueOnce({
-    ledger,
-    enqueue: async (parcels) => {
-      await hooks.enqueue();
-      queued.push(...parcels);
-    },
+  const enqueueOnce = createEnqueueOnce(ledger, async (parcels) => {
+    await hooks.enqueue();
+    queued.push(...parcels);
   });
   return { ledger, queued, hooks, enqueueOnce };
 };
@@ -71,16 +68,16 @@ test('an announcement is one alert by its key: the same one again makes the same
 test('an alert is read once, however many destinations get it', async () => {
   const { ledger, queued } = setUp();
   const read: string[] = [];
-  const enqueueOnce = createEnqueueOnce({
-    ledger: {
+  const enqueueOnce = createEnqueueOnce(
+    {
       ...ledger,
       read: (id) => {
         read.push(id);
         return ledger.read(id);
       },
     },
-    enqueue: async (parcels) => void queued.push(...parcels),
-  });
+    async (parcels) => void queued.push(...parcels),
+  );
   const alert = makeAlert(1);
   const parcels = Array.from({ length: 50 }, (_, n) => ({
     destination: destinationOf('email', `a${n}@example.com`),

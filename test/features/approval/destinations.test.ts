@@ -23,6 +23,7 @@ const setUp = () => {
   };
   const destinations = createDestinations({
     held,
+    names: async () => new Map(),
     listDisabled: async () => [{ id: NEW.id }],
     approval: { release: act('release', 3), drop: act('drop', 2) },
     fallback: [ONCALL],

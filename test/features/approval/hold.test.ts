@@ -62,7 +62,7 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   };
   const onHeld = createHoldAnnouncer({
     held: store.held,
-    announce: createAnnounce(createEnqueueOnce({ ledger: store.ledger, enqueue })),
+    announce: createAnnounce(createEnqueueOnce(store.ledger, enqueue)),
     fallback,
     names: store.names.all,
     log,

@@ -67,7 +67,7 @@ const setUp = ({
   const metrics = createMetrics({ version: 'test' });
   const log = pino({ level: 'silent' });
   const settings = routeSettings(config);
-  const enqueueOnce = createEnqueueOnce({ ledger: store.ledger, enqueue: store.queues.enqueue });
+  const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
     destinations: fallbackRoutes(config, settings).destinations,
     afterMs: config.fallback?.after ?? 0,

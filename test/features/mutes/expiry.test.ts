@@ -62,7 +62,7 @@ const open = (
   const held: Parcel[] = [];
   const hold = async (parcels: readonly Parcel[]): Promise<number> => held.push(...parcels);
   const approval = { isOpen, hold };
-  const filter = createFilter({ mutes: activeMutes, approval });
+  const filter = createFilter(activeMutes, approval);
   const queued: Parcel[] = [];
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
@@ -75,7 +75,7 @@ const open = (
   const sweep = createMuteExpiry({
     mutes,
     activeMutes,
-    announce: createAnnounce(createEnqueueOnce({ ledger, enqueue })),
+    announce: createAnnounce(createEnqueueOnce(ledger, enqueue)),
     fallback,
     isOpen,
     isConfigured: ({ kind }) => kind !== 'telegram',
@@ -204,7 +204,7 @@ describe('a mute', () => {
       for (const id of ['mute-1', 'mute-2']) await mutes.close(id, time.now);
       return active;
     };
-    const filter = createFilter({ mutes: { ...activeMutes, muteOf }, approval });
+    const filter = createFilter({ ...activeMutes, muteOf }, approval);
     const routed = { alert: makeAlert(1), destinations: [SLACK, MAIL] };
     expect(await filter([routed])).toEqual([routed]);
     expect(await mutes.list()).toMatchObject([{ hid: 0 }, { hid: 0 }]);

@@ -25,8 +25,8 @@ const setUp = ({ hide = async (): Promise<Destination[] | undefined> => [], mute
   const hidden: [string, string[]][] = [];
   const calls = { muteOf: 0 };
   const isMuted = ({ id }: Destination): boolean => muted.some((one) => one.id === id);
-  const filter = createFilter({
-    mutes: {
+  const filter = createFilter(
+    {
       muteOf: async () => {
         calls.muteOf += 1;
         return (_alert: Alert, one: Destination) => (calls.muteOf === 1 && isMuted(one) ? MUTE : undefined);
@@ -37,11 +37,11 @@ const setUp = ({ hide = async (): Promise<Destination[] | undefined> => [], mute
         return hide();
       },
     },
-    approval: {
+    {
       isOpen: async () => (one: Destination) => one.id !== SLACK.id,
       hold: async (parcels) => held.push(...parcels),
     },
-  });
+  );
   return { filter, held, hidden, calls };
 };
 
@@ -71,10 +71,10 @@ test('a mute that ended meanwhile hides nothing: the alert is sorted again by wh
 });
 
 test('an explanation names the mute first, then the approval, and nothing where alerts are sent', async () => {
-  const explain = createExplainSuppression({
-    mutes: { peekMuteOf: async () => (_alert, one) => (one.id === MAIL.id ? MUTE : undefined) },
-    approval: { isOpen: async () => (one) => one.id === HOOK.id },
-  });
+  const explain = createExplainSuppression(
+    { peekMuteOf: async () => (_alert, one) => (one.id === MAIL.id ? MUTE : undefined) },
+    { isOpen: async () => (one) => one.id === HOOK.id },
+  );
   expect(await explain(makeAlert(1), MAIL)).toBe(
     'alerts for it are muted until 2026-11-20 12:00:00 UTC: upgrade of the pool (mute-1)',
   );
