@@ -61,6 +61,10 @@ import { cleanLine, quotedName } from './text.ts';
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
+/** A map, such as a `JsonObject`: neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 export const CHANNEL_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
@@ -217,8 +221,6 @@ export const firedDetectors = ({ source, item: { detections } }: Pick<Alert, 'so
     ? Object.entries(detections).flatMap(([name, detection]) => (hasFired(detection) ? [name] : []))
     : [];
 
-// A mute, and its words: the same in messages, in a terminal, on the status page and in the log.
-
 /** Of protocols, detectors and destinations an empty list fits all; at least one of them is not empty. */
 export interface Mute {
   /** `mute-HEX` by hand, `window-HEX` by the config. */
@@ -230,7 +232,7 @@ export interface Mute {
   /** Ids or labels. */
   destinations: readonly string[];
   reason: string;
-  /** Who added it, as they said or as their machine calls them; not of windows, and not of mutes of earlier versions. */
+  /** Who added it, as they said or as their machine calls them; not of windows. */
   author?: string;
   /** ISO 8601. */
   from: string;

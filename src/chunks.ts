@@ -1,10 +1,11 @@
-/** Long lists: in parts, in slices that let others run, and one by one without waiting for each other's success. */
+/** Long lists: in parts, in slices that let other work run, and one by one where a failure must not stop the others. */
 import { setImmediate } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 
-// A long list in parts, so that no single call to Redis, no message and no job grows without bound.
-
-/** Parts of at most `size` entries, in their order; none of an empty list. */
+/**
+ * Parts of at most `size` entries, in their order; none of an empty list. So no single call to Redis, no message and no
+ * job grows without bound.
+ */
 export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
 
@@ -35,8 +36,7 @@ export const mapInChunks = async <T, R>(
   return results;
 };
 
-// Work that may take long, in slices: it stops at each `yield`, and whoever drives it lets others have their turn.
-
+/** Work that may take long, in slices: it stops at each `yield`, and its driver may let other work run there. */
 export type Sliced<T> = Generator<undefined, T, void>;
 
 /** Short beside what people notice, long beside what a pause costs. */
@@ -46,22 +46,21 @@ const SLICE_MS = 10;
 export const AT_ONCE = 20;
 
 export interface Pauses {
-  /** Lets others have their turn. */
+  /** Lets other work run. */
   yieldNow(): Promise<unknown>;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
-const PAUSES: Pauses = { yieldNow: () => setImmediate(), elapsed: () => performance.now() };
+const PAUSES: Pauses = { yieldNow: () => setImmediate(), monotonic: () => performance.now() };
 
 /** With pauses. */
-export const inSlices = async <T>(work: Sliced<T>, { yieldNow, elapsed } = PAUSES): Promise<T> => {
-  let begun = elapsed();
+export const inSlices = async <T>(work: Sliced<T>, { yieldNow, monotonic } = PAUSES): Promise<T> => {
+  let begun = monotonic();
   for (let step = work.next(); ; step = work.next()) {
     if (step.done) return step.value;
-    if (elapsed() - begun < SLICE_MS) continue;
+    if (monotonic() - begun < SLICE_MS) continue;
     await yieldNow();
-    begun = elapsed();
+    begun = monotonic();
   }
 };
 
@@ -84,8 +83,6 @@ export function* mapSliced<T, R>(all: readonly T[], each: (one: T, index: number
   }
   return results;
 }
-
-// Work on several things that must not wait for each other's success.
 
 /**
  * Does the work for each, one after the other; one that keeps failing stops no other. Then throws what failed, each by

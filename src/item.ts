@@ -1,11 +1,17 @@
 /** An item as it was read: its fields, its size, and the identities of what comes of it. Pure. */
 
 import { hash } from 'node:crypto';
-import { type Change, type ChannelKind, hasFired, type JsonObject, type JsonValue, type Source } from './alert.ts';
+import {
+  type Change,
+  type ChannelKind,
+  hasFired,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Source,
+} from './alert.ts';
 import type { ServiceBound } from './errors.ts';
 import { beginningOf } from './text.ts';
-
-// What is read of a service: items, and what it lists of its protocols.
 
 /** A channel as the service and the config spell it; `name` is a channel kind, or a word we do not know. */
 export interface ChannelEntry {
@@ -79,8 +85,6 @@ export interface ListedAsset {
   privileged?: string[];
 }
 
-// How large an item is, and what is kept of one that is too large. Pure.
-
 /** In bytes, as JSON. An item goes into the job of each of its destinations, and into each of its messages. */
 export const LARGEST_ITEM = 256 * 1024;
 
@@ -128,11 +132,10 @@ const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || val
 /** What names the item, and the detectors that fired, come first: what comes last is left out. */
 const ordered = (item: JsonObject): JsonObject => {
   const { detections } = item;
-  const isObject = typeof detections === 'object' && detections !== null && !Array.isArray(detections);
-  const fired = isObject
+  const fired = isObject(detections)
     ? Object.entries(detections).toSorted(([, one], [, other]) => Number(hasFired(other)) - Number(hasFired(one)))
     : [];
-  const entries = Object.entries(isObject ? { ...item, detections: Object.fromEntries(fired) } : item);
+  const entries = Object.entries(isObject(detections) ? { ...item, detections: Object.fromEntries(fired) } : item);
   return Object.fromEntries(entries.toSorted(([, one], [, other]) => Number(isScalar(other)) - Number(isScalar(one))));
 };
 
@@ -153,12 +156,10 @@ export const boundItem = (item: JsonObject, most = LARGEST_ITEM): JsonObject => 
   return {};
 };
 
-// Identities: the same thing has the same identity on every daemon, however often it is read. Pure.
-
 const digest = (length: number, parts: readonly string[]): string =>
   hash('sha256', JSON.stringify(parts)).slice(0, length);
 
-/** Identity of an item: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
+/** Identity of an item, the same on every daemon and however often it is read: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
 export const alertId = (service: string, source: Source, itemId: string): string =>
   digest(32, [service, source, itemId]);
 

@@ -1,7 +1,5 @@
-/** What networks have for all: hosts as they are written, deadlines, and faults in words that say what to mend. */
+/** What every connection needs: hosts as they are written, faults in words that say what to mend, deadlines. Loads no library. */
 import { isIP } from 'node:net';
-
-// How hosts and networks are written. Pure; it loads no library.
 
 /** `EXAMPLE.com.` and `example.com` are one host; brackets belong to the URL, not to the address. */
 export const hostKey = (host: string): string =>
@@ -17,9 +15,7 @@ export const isCidr = (text: string): boolean => {
   return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 };
 
-// What an HTTP status says of who sent it, for people who do not know it by heart.
-
-/** Source: RFC 9110, and for 520 to 530 Cloudflare's documentation of its 5xx errors. */
+/** What an HTTP status says of its sender. Source: RFC 9110, and for 520 to 530 Cloudflare's documentation of its 5xx errors. */
 const MEANINGS: Readonly<Record<number, string>> = {
   500: 'it has a fault of its own',
   502: 'the server behind it gave no usable answer',
@@ -40,8 +36,6 @@ export const statusText = (status: number): string => {
   const meaning = MEANINGS[status];
   return meaning === undefined ? String(status) : `${status} (${meaning})`;
 };
-
-// Why a connection could not be made, in words that say what to mend: a port, a name, a certificate.
 
 /** TLS codes of a certificate that nobody we trust vouches for. */
 export const UNTRUSTED_CODES = [
@@ -150,10 +144,6 @@ export const proxyFault = (code: string, { ca, address, proxy }: ConnectionNames
 /** Waiting does not help: the proxy knows us and refuses. */
 export const isProxyRefusal = (code: string): boolean => /^proxy-(?!408|429)[1-4]\d\d$/.test(code);
 
-// A signal that aborts with the caller's or after a time, whichever is first; as with `AbortSignal.timeout`, the reason is
-// a `TimeoutError` then. Own timer and listener, undone at the end of the request: `AbortSignal.timeout` would keep each
-// request's timer until it fires, long after the answer.
-
 /** The longest delay that a timer accepts; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
@@ -165,6 +155,11 @@ export interface Deadline {
   end(): void;
 }
 
+/**
+ * A signal that aborts with the caller's or after a time; then, as with `AbortSignal.timeout`, the reason is a
+ * `TimeoutError`. Its timer and listener end with the request: those of `AbortSignal.timeout` would stay until it fires, long
+ * after the answer.
+ */
 export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline => {
   const controller = new AbortController();
   let ended: 'aborted' | 'expired' | undefined;

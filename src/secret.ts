@@ -8,6 +8,9 @@ export interface Secret {
   reveal(): string;
 }
 
+/** Whether a part of a config is one. */
+export const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
+
 export const createSecret = (value: string): Secret =>
   Object.seal({
     reveal: () => value,

@@ -1,4 +1,5 @@
-/** Text from outside, made safe to show: no control, direction or invisible characters; cuts are visible to the reader. */
+/** Text from outside, made safe to show, also as HTML: no control, direction or invisible characters; cuts are visible to the reader. */
+import { createBoundedMap } from './bounded-map.ts';
 
 /** Everything that ends a line somewhere becomes a line feed: a field must not fake a line of ours. */
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
@@ -26,7 +27,7 @@ const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Names come again and again, and several times in each message. */
 const MEMORY = { texts: 500, length: 1000 };
-const memory = new Map<string, string>();
+const memory = createBoundedMap<string, string>(MEMORY.texts);
 
 const cleaned = (text: string): string =>
   text.replace(LINE_ENDS, '\n').replace(INVISIBLE, '').replace(PILED_MARKS, '$1').replace(BLANK_LINES, '\n\n').trim();
@@ -37,7 +38,6 @@ const remembered = (text: string): string => {
   if (known !== undefined) return known;
   const found = cleaned(text);
   memory.set(text, found);
-  if (memory.size > MEMORY.texts) memory.delete(memory.keys().next().value ?? '');
   return found;
 };
 
@@ -82,7 +82,7 @@ export const quotedLines = (text: string): string => text.replace(/^/gm, '> ');
 const QUOTES =
   /["\u00ab\u00bb\u02ba\u02dd\u02ee\u02f5\u02f6\u05f2\u05f4\u201c-\u201f\u2033\u2034\u2036\u2037\u2039\u203a\u2057\u275d\u275e\u2760\u276e\u276f\u2e42\u3003\u300c-\u300f\u301d-\u301f\uff02\uff62\uff63\u{1f676}-\u{1f678}]|['`\u00b4\u02b9-\u02bd\u2018-\u201b\u2032\u2035\u275b\u275c\uff07]{2,}/gu;
 
-/** A name from outside among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
+/** A name from outside among words of ours. In quotes, which it cannot close: people choose their names. */
 export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
 
 /** As a sentence begins. */
@@ -119,8 +119,6 @@ const LONGEST_NAME = 100;
 /** A name of the service's in an announcement: free text, so it has one line and a bound. */
 export const nameText = (name: string): string => shorten(cleanLine(name), LONGEST_NAME);
 
-// HTML that cannot be broken by what is put into it: every value is escaped, unless it was made here.
-
 /** Finished HTML. */
 export interface Html {
   html: string;
@@ -153,7 +151,10 @@ const toHtml = (piece: Piece): string => {
   return 'html' in piece ? piece.html : piece.map(({ html }) => html).join('');
 };
 
-/** A template of HTML. Values stand between tags or inside quoted attributes. */
+/**
+ * A template of HTML that no value can break: each is escaped, unless it was made here. Values stand between tags or inside
+ * quoted attributes.
+ */
 export const html = ({ raw }: TemplateStringsArray, ...pieces: Piece[]): Html => ({
   html: raw.map((text, index) => text + toHtml(pieces[index] ?? '')).join(''),
 });

@@ -1,4 +1,11 @@
-/** Times and durations: how we store them and how people read them. Clock times are always in UTC. Pure. */
+/**
+ * Times and durations: how we store them and how people read them. Clock times are always in UTC. Pure.
+ *
+ * There are two clocks, and a part takes as a function the one that it needs. `now` is the wall clock, in epoch
+ * milliseconds: for times that are stored, shown, or compared with those of others. It may be set, back as well as forward.
+ * `monotonic` counts milliseconds from any point, and is never set: for how long something took, or may still take, within
+ * this process.
+ */
 
 /** Epoch milliseconds, or ISO 8601 in UTC (`...Z`), which is how we store times. */
 export type Moment = number | string;
@@ -31,11 +38,12 @@ export const spanText = (from: string, to: string): string => {
 };
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
-const EXACT_UNITS = [
+const UNITS = [
+  [DAY_MS, 'd'],
   [HOUR_MS, 'h'],
   [MINUTE_MS, 'min'],
   [SECOND_MS, 's'],
@@ -43,26 +51,22 @@ const EXACT_UNITS = [
 
 /** A limit or a deadline, exactly: `1 s`, `60 s`, `2 min`, `1500 ms`. At least two of a unit, so that `60 s` stays. */
 export const durationText = (ms: number): string => {
-  const [size, unit] = EXACT_UNITS.find(([each]) => ms % each === 0 && (ms > each || each === SECOND_MS)) ?? [1, 'ms'];
+  const [size, unit] = UNITS.slice(1).find(([each]) => ms % each === 0 && (ms > each || each === SECOND_MS)) ?? [
+    1,
+    'ms',
+  ];
   return `${ms / size} ${unit}`;
 };
 
-const ROUND_UNITS = [
-  [DAY_MS, 'd'],
-  [HOUR_MS, 'h'],
-  [MINUTE_MS, 'min'],
-  [SECOND_MS, 's'],
-] as const;
-
 /** An age, rounded to at least two of its unit: `12 s`, `90 s`, `4 min`, `3 h`, `2 d`. */
 export const ageText = (ms: number): string => {
-  const [size, unit] = ROUND_UNITS.find(([each]) => ms >= 2 * each) ?? [SECOND_MS, 's'];
+  const [size, unit] = UNITS.find(([each]) => ms >= 2 * each) ?? [SECOND_MS, 's'];
   return `${Math.round(ms / size)} ${unit}`;
 };
 
 /** The whole units that have passed between two events: `19 s`, `1 min`, `3 h`. */
 export const elapsedText = (ms: number): string => {
-  const [size, unit] = ROUND_UNITS.find(([each]) => ms >= each) ?? [SECOND_MS, 's'];
+  const [size, unit] = UNITS.find(([each]) => ms >= each) ?? [SECOND_MS, 's'];
   return `${Math.floor(ms / size)} ${unit}`;
 };
 

@@ -19,11 +19,11 @@ const pausing = (done: () => number) => {
     slices.push(done() - before);
     before = done();
   };
-  const elapsed = (): number => {
+  const monotonic = (): number => {
     time += 1000;
     return time;
   };
-  return { slices, pauses: { yieldNow, elapsed } };
+  return { slices, pauses: { yieldNow, monotonic } };
 };
 
 test('entries are done a few at a time, all of them and in order', async () => {
@@ -49,7 +49,7 @@ test('there is no pause as long as little time has passed', async () => {
       time.now += 0.1;
     },
   );
-  await inSlices(work, { yieldNow: async () => pauses.push(true), elapsed: () => time.now });
+  await inSlices(work, { yieldNow: async () => pauses.push(true), monotonic: () => time.now });
   // 200 ms of work.
   expect(pauses.length).toBeGreaterThanOrEqual(15);
   expect(pauses.length).toBeLessThanOrEqual(20);

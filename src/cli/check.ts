@@ -1,9 +1,9 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
-import { type LoadedConfig, loadConfig, loadWithVariables, oldPlaceOf } from '../config/load.ts';
-import { connectionNotes, exposureOf, unbracedOf } from '../config/remarks.ts';
+import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
+import { connectionNotes, exposuresOf, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
-import { type Environment, NO_SUCH_FILE, readText } from '../config/variables.ts';
+import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { counted } from '../text.ts';
@@ -98,10 +98,8 @@ export const checkConfig = async (file: string, environment: Environment): Promi
   try {
     const loaded = await loadWithVariables(file, environment);
     const { config } = loaded;
-    const told = [...unbracedOf(file, config), exposureOf(file, config), oldPlaceOf(file, config)].filter(
-      (each) => each !== undefined,
-    );
-    return { problems: [], summary: [...summarise(loaded), ...told.map((each) => `note: ${each}`)] };
+    const remarks = [...unbracedOf(file, config), ...exposuresOf(file, config)];
+    return { problems: [], summary: [...summarise(loaded), ...remarks.map((each) => `note: ${each}`)] };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };
     throw error;
@@ -135,12 +133,9 @@ export const check = async (
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
 };
 
-// What bare `tocsin` says on a terminal, below its help: what is missing, and the next step.
-
-const LARGEST_FILE_BYTES = 1_048_576;
-
+/** What bare `tocsin` says on a terminal, below its help: what is missing, and the next step. */
 export const startText = async (file: string, environment: Environment): Promise<string> => {
-  const read = readText(file, LARGEST_FILE_BYTES);
+  const read = readText(file, LARGEST_CONFIG_BYTES);
   if (!read.ok && read.why === NO_SUCH_FILE) {
     return `There is no ${file} yet: tocsin init writes one, and tocsin demo shows how it all works without one.`;
   }

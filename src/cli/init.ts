@@ -1,9 +1,9 @@
 /** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
-import { parseConfig, placeDataDir } from '../config/load.ts';
+import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { envFileOf, withEnvFile } from '../config/variables.ts';
 import { ConfigError, messageOf, UsageError } from '../errors.ts';
@@ -119,7 +119,7 @@ const writeFiles = async (
 /** As the daemon reads it. */
 const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config => {
   const config = parseConfig(text, file, { ...known, ...given });
-  return { ...config, dataDir: placeDataDir(file, config.dataDir) };
+  return { ...config, dataDir: resolve(dirname(file), config.dataDir) };
 };
 
 const show = ({ warn }: CommandContext, findings: readonly OnlineFinding[]): void => {

@@ -2,26 +2,16 @@
 
 import { type Document, isScalar, isSeq, Scalar, visit, type YAMLSeq } from 'yaml';
 import { z } from 'zod';
-import {
-  type Breach,
-  type Explanation,
-  explain,
-  type Path,
-  ruleOf,
-  showKind,
-  showPath,
-  showValue,
-} from '../config/problems.ts';
-import { createShape, type Shape } from '../config/schema.ts';
+import { checkTree } from '../config/check.ts';
+import { type Breach, showPath } from '../config/problems.ts';
+import { createShape } from '../config/schema.ts';
 import { type Finding, parseYaml, type Syntax, toProblems } from '../config/syntax.ts';
-import { readTree, type Tree } from '../config/tree.ts';
+import { readTree } from '../config/tree.ts';
 import { readBytes } from '../config/variables.ts';
 import { formatProblem, UnavailableError, UsageError } from '../errors.ts';
 import type { AssetInput } from '../service/client.ts';
 import { countedInWords } from '../text.ts';
 import type { CommandContext } from './context.ts';
-
-// The bytes or the text of an input: a file, or standard input where `-` is given for one.
 
 /** Interfaces of contracts are long; what is larger is another file. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
@@ -32,7 +22,7 @@ export const STANDARD_INPUT = '-';
 const unreadable = (option: string, source: string, why: string) =>
   new UsageError(`${option} ${source} cannot be read: ${why}`);
 
-/** At most 16 MiB. Throws a `UsageError` that names `option`, and an `UnavailableError` when it is stopped. */
+/** A file, or standard input; at most 16 MiB. Throws a `UsageError` that names `option`, and an `UnavailableError` when it is stopped. */
 export const readInputBytes = async (
   option: string,
   source: string,
@@ -116,43 +106,6 @@ const prepare = (document: Document.Parsed, jsonTextAt: string | undefined): voi
   });
 };
 
-const valueAt = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined),
-    value,
-  );
-
-const kindOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
-
-/** A list or a map is shown only where something else is due. */
-const gotAt = (value: unknown, path: Path, shape: Shape): string | undefined => {
-  if (typeof value === 'object' && shape.typesAt(path).includes(kindOf(value))) return undefined;
-  return shape.isSecret(path) ? showKind(value) : showValue(value);
-};
-
-const place = (tree: Tree, shape: Shape, { path, rule, at, isUnknown }: Explanation): Finding => {
-  if (at === 'key') return { path, rule, offset: tree.positions.ofKey(path), ...(isUnknown && { isUnknown }) };
-  const offset = tree.positions.ofValue(path);
-  const value = valueAt(tree.value, path);
-  if (value === undefined) return { path, offset, rule: 'is required' };
-  if (value === null) return { path, offset, rule: 'is empty' };
-  const got = gotAt(value, path, shape);
-  return { path, offset, rule, ...(got === undefined ? {} : { got }) };
-};
-
-const explanationsOf = (issue: z.core.$ZodIssue, tree: Tree, shape: Shape): Explanation[] => {
-  const path = issue.path.filter((key) => typeof key !== 'symbol');
-  return explain(issue, { value: valueAt(tree.value, path), knownKeys: shape.keysAt(path) });
-};
-
-/** Leaves out what the schema has reported already. */
-const breachesOf = <T>({ value, positions }: Tree, kind: ListKind<T>, explained: readonly Finding[]): Finding[] => {
-  const known = new Set(explained.map(({ path }) => showPath(path)));
-  return (Array.isArray(value) ? kind.breachesOf(value) : [])
-    .filter(({ path }) => !known.has(showPath(path)))
-    .map(({ path, rule }) => ({ path, rule, offset: positions.ofValue(path) }));
-};
-
 /** `file` is the text's name in problems. Throws a `UsageError` with every problem and its place. */
 export const parseList = <T>(text: string, file: string, kind: ListKind<T>): T[] => {
   const syntax = parseYaml(text);
@@ -161,15 +114,15 @@ export const parseList = <T>(text: string, file: string, kind: ListKind<T>): T[]
   if (document.contents === null) throw refusal(kind, file, [{ path: [], offset: 0, rule: 'must be a list' }], syntax);
   prepare(document, kind.jsonTextAt);
   const shape = createShape(z.toJSONSchema(kind.schema, { io: 'input' }));
-  const interpolate = (plain: string) => ({ text: plain, sources: [], problems: [] });
-  const tree = readTree({ syntax, shape, interpolate });
-  const result = kind.schema.safeParse(tree.value, { error: ruleOf });
-  const explained = (result.error?.issues ?? [])
-    .flatMap((issue) => explanationsOf(issue, tree, shape))
-    .filter(({ path }) => !tree.isLost(path))
-    .map((explanation) => place(tree, shape, explanation));
-  const all = [...findings, ...tree.findings, ...explained, ...breachesOf(tree, kind, explained)];
-  if (result.success && all.length === 0) return result.data;
+  const tree = readTree(syntax, shape, (plain) => ({ text: plain, sources: [], problems: [] }));
+  const { data, findings: explained } = checkTree(tree, { schema: kind.schema, shape, emptyRule: 'is empty' });
+  // Leaves out what the schema has reported already.
+  const known = new Set(explained.map(({ path }) => showPath(path)));
+  const breaches = (Array.isArray(tree.value) ? kind.breachesOf(tree.value) : [])
+    .filter(({ path }) => !known.has(showPath(path)))
+    .map(({ path, rule }) => ({ path, rule, offset: tree.positions.ofValue(path) }));
+  const all = [...findings, ...tree.findings, ...explained, ...breaches];
+  if (data !== undefined && all.length === 0) return data;
   throw refusal(kind, file, all, syntax);
 };
 
@@ -182,8 +135,6 @@ export const readList = async <T>(
   const text = await readInputText(`--${kind.what}`, source, context);
   return parseList(text, source === STANDARD_INPUT ? 'stdin' : source, kind);
 };
-
-// Assets as the operator hands them in: the service's own shape, no field left out.
 
 const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
 const CHAIN_RULE = 'must be a chain id: a whole number from 1';
@@ -216,6 +167,7 @@ const repeated = (elements: readonly unknown[]): Breach[] => {
   });
 };
 
+/** The service's own shape, no field left out. */
 export const ASSETS: ListKind<AssetInput> = {
   what: 'assets',
   schema: z

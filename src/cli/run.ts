@@ -1,6 +1,5 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
-import { oldPlaceOf } from '../config/load.ts';
-import { collectSecrets, exposureOf } from '../config/remarks.ts';
+import { collectSecrets, exposuresOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon, type DaemonDependencies } from '../daemon.ts';
@@ -33,9 +32,7 @@ export const run = async (
   let { format } = config.log;
   const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
   const warn = (read: Config): void => {
-    for (const doubt of [exposureOf(options.config, read), oldPlaceOf(options.config, read)]) {
-      if (doubt !== undefined) log.warn(doubt);
-    }
+    for (const doubt of exposuresOf(options.config, read)) log.warn(doubt);
   };
   warn(config);
   const tracing = await openTracing(env, { version, log, now: Date.now });

@@ -1,9 +1,9 @@
 /** The configuration file and the environment, read into a `Config`, or every problem at once. */
-import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
-import { type Explanation, explain, type Path, ruleOf, showKind, showValue } from './problems.ts';
+import { checkTree, place } from './check.ts';
+import type { Path } from './problems.ts';
 import { breachesOf } from './rules.ts';
 import { type Config, configSchema, shape } from './schema.ts';
 import { applyEnvironmentDefaults, fillIn, variableOf } from './stand-ins.ts';
@@ -12,6 +12,7 @@ import { readTree, type Tree } from './tree.ts';
 import {
   createInterpolate,
   type Environment,
+  LARGEST_CONFIG_BYTES,
   NO_SUCH_FILE,
   type OnFile,
   readText,
@@ -19,36 +20,10 @@ import {
   withEnvFile,
 } from './variables.ts';
 
-// Where a relative `dataDir` is: beside the config file, whatever directory a command is started in.
-
-/** What a daemon leaves there; another program's directory of the same name has neither. */
-const TRACES = ['state.json', 'redis'];
-
-const hasData = (directory: string): boolean => TRACES.some((name) => existsSync(join(directory, name)));
-
-/**
- * Earlier versions began at the working directory. Data that is there and not beside the config goes on being used: the
- * path then stays relative, as it was written.
- */
-export const placeDataDir = (file: string, dataDir: string): string => {
-  const place = resolve(dirname(file), dataDir);
-  const isAtOldPlace = resolve(dataDir) !== place && !hasData(place) && hasData(dataDir);
-  return isAtOldPlace ? dataDir : place;
-};
-
-/** A sentence for the operator of a daemon whose data is still at the old place; nothing otherwise. */
-export const oldPlaceOf = (file: string, { dataDir }: Pick<Config, 'dataDir'>): string | undefined => {
-  if (isAbsolute(dataDir)) return undefined;
-  const [old, place] = [resolve(dataDir), resolve(dirname(file), dataDir)];
-  return `the data is used where an earlier version has put it, in ${old}: stop the daemons and move it to ${place}, beside the config, or write its full path into dataDir`;
-};
-
-const LARGEST_FILE_BYTES = 1_048_576;
-
 /** Of a variable; its value may hold a password. */
 const NO_PROXY = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
 
-/** For whoever starts Tocsin for the first time, or in another directory. */
+/** For somebody who starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
   '. Make it: tocsin init asks for what is needed; config/tocsin.example.yaml has every key. Or name another with --config';
 
@@ -56,56 +31,13 @@ const fail = (problems: readonly ConfigProblem[]): never => {
   throw new ConfigError(problems);
 };
 
-const valueAt = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>(
-    (at, key) =>
-      typeof at === 'object' && at !== null && Object.hasOwn(at, key)
-        ? (at as Record<string | number, unknown>)[key]
-        : undefined,
-    value,
-  );
-
-const quoted = (names: readonly string[]): string => `the value of ${[...new Set(names)].join(' and ')}`;
-
-const SCALARS = ['string', 'number', 'integer', 'boolean'];
-
-/** Shows a value only where a scalar belongs, and only one that is no secret and comes from the file; a list or a map only where `isKind`. */
-const gotAt = (tree: Tree, path: Path, isKind: boolean): string | undefined => {
-  const value = valueAt(tree.value, path);
-  const sources = tree.sourcesAt(path);
-  if (value === undefined || value === null) return undefined;
-  if (sources.length > 0) return quoted(sources);
-  const types = shape.typesAt(path);
-  const scalarIsDue = types.length > 0 && types.every((type) => SCALARS.includes(type));
-  if (!scalarIsDue) return typeof value === 'object' && !isKind ? undefined : showKind(value);
-  return shape.isSecret(path) ? showKind(value) : showValue(value);
-};
-
-const place = (tree: Tree, { path, rule, at, isKind = false, isUnknown }: Explanation): Finding => {
-  const got = at === 'key' ? undefined : gotAt(tree, path, isKind);
-  const offset = at === 'key' ? tree.positions.ofKey(path) : tree.positions.ofValue(path);
-  return { path, offset, rule, ...(got === undefined ? {} : { got }), ...(isUnknown && { isUnknown }) };
-};
-
-const explained = (tree: Tree, explanation: Explanation): Finding => {
-  const { path, at } = explanation;
-  const value = valueAt(tree.value, path);
-  if (at === 'value' && value === undefined) return { path, offset: tree.positions.ofValue(path), rule: 'is required' };
-  const empty = at === 'value' && value === null;
-  return place(tree, empty ? { path, rule: 'is empty: give it a value or leave it out', at } : explanation);
-};
-
 const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
-  const result = configSchema.safeParse(tree.value, { error: ruleOf });
-  const explanations = (result.error?.issues ?? []).flatMap((issue) => {
-    const path = issue.path.filter((key) => typeof key !== 'symbol');
-    return explain(issue, { value: valueAt(tree.value, path), knownKeys: shape.keysAt(path) });
-  });
-  const findings = [
-    ...explanations.map((explanation) => explained(tree, explanation)),
-    ...breachesOf(tree.value).map((breach) => place(tree, { ...breach, at: 'value' })),
-  ].filter(({ path }) => !tree.isLost(path));
-  return result.success ? { config: result.data, findings } : { findings };
+  const emptyRule = 'is empty: give it a value or leave it out';
+  const { data, findings } = checkTree(tree, { schema: configSchema, shape, emptyRule });
+  const breaches = breachesOf(tree.value)
+    .filter(({ path }) => !tree.isLost(path))
+    .map((breach) => place(tree, shape, { ...breach, at: 'value' }));
+  return { findings: [...findings, ...breaches], ...(data !== undefined && { config: data }) };
 };
 
 interface Reading {
@@ -115,8 +47,8 @@ interface Reading {
 }
 
 const readFile = (file: string, { onFile = () => {} }: Reading): string => {
-  const read = readText(file, LARGEST_FILE_BYTES);
-  onFile(file, read, LARGEST_FILE_BYTES);
+  const read = readText(file, LARGEST_CONFIG_BYTES);
+  onFile(file, read, LARGEST_CONFIG_BYTES);
   if (read.ok) return read.text;
   const next = read.why === NO_SUCH_FILE ? NEXT_STEP : '';
   return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}${next}` }]);
@@ -161,7 +93,7 @@ const parseLoaded = (
     return fail([{ file, path: 'config', rule: 'is empty: at least services and channels are needed' }]);
   }
   const interpolate = createInterpolate(environment, dirname(file), { hint, onFile });
-  const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
+  const tree = applyEnvironmentDefaults(readTree(syntax, shape, interpolate), environment, interpolate);
   const needless = isLenient && tree.missing.length > 0 ? doWithout(tree) : [];
   const { config, findings: found } = check(tree);
   const needed = tree.findings.filter((finding) => !needless.includes(finding));
@@ -181,12 +113,12 @@ const parseLoaded = (
 export const parseConfig = (text: string, file: string, environment: Environment): Config =>
   parseLoaded(text, file, { environment, hint: '' }).config;
 
-/** Whatever reads the file itself goes this way: with the variables beside it, and with the place of the data. */
+/** Everything that reads the file itself goes this way: with the variables beside it, and with `dataDir` beside it, whatever directory a command is started in. */
 const loadFile = (file: string, environment: Environment, reading: Reading = {}): LoadedConfig => {
   const text = readFile(file, reading);
   const loaded = parseLoaded(text, file, withEnvFile(file, environment, reading.onFile), reading);
   const { config } = loaded;
-  return { ...loaded, config: { ...config, dataDir: placeDataDir(file, config.dataDir) } };
+  return { ...loaded, config: { ...config, dataDir: resolve(dirname(file), config.dataDir) } };
 };
 
 /** The same with where values come from. */

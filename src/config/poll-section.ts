@@ -2,14 +2,13 @@
 import { z } from 'zod';
 import { connectionFields, pairedKey } from '../schema/connection.ts';
 import { count, duration, httpUrl, parseDuration, secret } from '../schema/fields.ts';
-import { iso } from '../time.ts';
-
-// One key of a monitoring service: an entry of the section `services`.
+import { DAY_MS, iso } from '../time.ts';
 
 const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
 const BASE_RULE = 'must be a base URL: no ? and no #';
 const KEY_RULE = 'must be printable ASCII without spaces, as it goes into an HTTP header';
 
+/** An entry of `services`: one key of a monitoring service. */
 export const serviceSection = z
   .strictObject({
     name: z
@@ -42,10 +41,8 @@ export const serviceSection = z
   })
   .superRefine(pairedKey);
 
-// The section of polling: how often, from where, how far back.
-
 /** A longer duration is a mistake. */
-const LONGEST_AGE_MS = 3650 * 86_400_000;
+const LONGEST_AGE_MS = 3650 * DAY_MS;
 
 const START_RULE = 'must be now, a duration back like 24h, or a date-time like 2026-01-31T08:00:00Z';
 
@@ -78,7 +75,7 @@ export const POLL_DEFAULTS = { overlap: '5s', lookback: '15m' };
 
 const INTERVAL_RULE = 'must be auto, or a whole number and a unit: 500ms, 15s, 10m, 24h or 7d';
 const LEAST_INTERVAL_MS = 100;
-const LONGEST_INTERVAL_MS = 24 * 86_400_000;
+const LONGEST_INTERVAL_MS = 24 * DAY_MS;
 
 const readInterval = (text: string): number | 'auto' => (text === 'auto' ? text : (parseDuration(text) ?? Number.NaN));
 
@@ -134,11 +131,9 @@ export const pollSection = z.strictObject({
     ),
 });
 
-// What `poll.interval` means to those who have to know how long a protocol may go unread.
-
 /** Of `auto`: no stream is read more often than the first, and none more seldom than the second. */
 export const AUTO_INTERVAL_MS = { least: 1000, longest: 15_000 } as const;
 
-/** Milliseconds between two polls of one protocol and source, at most. */
+/** How long a protocol may go unread, in milliseconds: between two polls of one source, at most. */
 export const longestIntervalMs = ({ interval }: { interval: number | 'auto' }): number =>
   interval === 'auto' ? AUTO_INTERVAL_MS.longest : interval;

@@ -1,11 +1,11 @@
 /** Problems of a config in words: keys and values as they are shown, and what each rule says. */
 
 import type { z } from 'zod';
+import { isObject } from '../alert.ts';
 import { createScrubber } from '../secret.ts';
 import { cleanLine, counted, shorten } from '../text.ts';
 
-// How keys and values of the file are shown in a problem: on one line, short, and without what may be secret.
-
+/** Where a key or value stands. */
 export type Path = readonly (string | number)[];
 
 const LONGEST_KEY = 80;
@@ -20,6 +20,7 @@ export const hideUrlTails = (text: string): string =>
 
 const scrubShapes = createScrubber([]);
 
+/** On one line, short, and without what may be secret. */
 const plain = (text: string, limit: number): string => shorten(scrubShapes(hideUrlTails(cleanLine(text))), limit);
 
 /** One key, as it is shown in a path or a sentence. */
@@ -50,8 +51,7 @@ export const showKind = (value: unknown): string => {
   return typeof value === 'boolean' ? 'true or false' : showValue(value);
 };
 
-// What a rule over several keys finds, and how such rules read values that may be wrong by themselves.
-
+/** What a rule over several keys finds. Such rules read values that may be wrong by themselves. */
 export interface Breach {
   path: Path;
   rule: string;
@@ -60,16 +60,13 @@ export interface Breach {
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Empty where it is no map. */
-export const mapOf = (value: unknown): Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
+export const mapOf = (value: unknown): Values => (isObject(value) ? value : {});
 
 /** Empty where it is no list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** A key whose variable is missing has no value, but it is there. */
 export const has = (values: Values, key: string): boolean => Object.hasOwn(values, key);
-
-// "Did you mean": the known word nearest to a mistyped one.
 
 /** Edits (insert, drop, change, swap of neighbours) from one word to the other; optimal string alignment distance. */
 const distance = (a: string, b: string): number => {
@@ -108,13 +105,11 @@ export const nearest = (word: string, known: readonly string[]): string | undefi
   return best?.candidate;
 };
 
-/** Goes on from what is wrong with the word; empty where nothing is near. */
+/** Goes on from what is wrong with a mistyped word; empty where nothing is near. */
 export const didYouMean = (word: string, known: readonly string[]): string => {
   const near = nearest(word, known);
   return near === undefined ? '' : `; did you mean '${near}'?`;
 };
-
-// What zod found, as sentences for the operator.
 
 type Issue = z.core.$ZodIssue;
 type RawIssue = z.core.$ZodRawIssue;

@@ -69,8 +69,6 @@ export const redisSection = z
   })
   .superRefine(pairedKey);
 
-// What goes together under `redis`: one way to it, and what that way needs.
-
 const WAYS = ['url', 'sentinel', 'cluster'] as const;
 type Way = (typeof WAYS)[number];
 
@@ -138,6 +136,7 @@ const numberedDatabase = ({ url: text }: Values): Breach[] => {
   return isNumber ? [] : [breach('url', 'must name its database by a number, like redis://127.0.0.1:6379/0')];
 };
 
+/** What goes together under `redis`: one way to it, and what that way needs. */
 export const redisBreaches = (config: Values): Breach[] => {
   const redis = mapOf(config.redis);
   return [oneRedis, saidByUrl, certificatesInUse, proxiedWay, numberedDatabase].flatMap((rule) => rule(redis));

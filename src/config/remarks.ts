@@ -3,14 +3,10 @@
 import { statSync } from 'node:fs';
 import { mayShowPassword } from '../channels/email/config.ts';
 import { certificatesIn } from '../schema/connection.ts';
-import type { Secret } from '../secret.ts';
-import { iso } from '../time.ts';
+import { isSecret } from '../secret.ts';
+import { DAY_MS, iso } from '../time.ts';
 import type { Config } from './schema.ts';
-import { envFileOf, readText } from './variables.ts';
-
-// Every text of the configuration that must not be seen in a log, for the scrubber.
-
-const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
+import { envFileOf, LARGEST_CONFIG_BYTES, readText } from './variables.ts';
 
 const revealed = (value: unknown): string[] => {
   if (typeof value !== 'object' || value === null) return [];
@@ -62,7 +58,10 @@ const keysIn = ({ channels: { webhook } }: Config): string[] =>
     secret.reveal().replace(/^whsec_/, ''),
   );
 
-/** Secrets as they were given, and the parts of them that other programs print; each once, none empty. */
+/**
+ * Every text of the configuration that must not be seen in a log: secrets as they were given, and the parts of them that
+ * other programs print. Each once, none empty.
+ */
 export const collectSecrets = (config: Config): string[] => {
   const parts = [credentialsIn, keysIn].flatMap((find) => find(config));
   const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...parts];
@@ -70,12 +69,9 @@ export const collectSecrets = (config: Config): string[] => {
   return [...new Set(all)].filter((text) => text !== '');
 };
 
-// Says where everybody on this machine can read a secret in the config file, or in the file of variables beside it.
-
 const OTHERS_MAY_READ = 0o004;
 /** A shorter value may stand in the file as another word. */
 const SHORTEST_SECRET = 6;
-const LARGEST_FILE_BYTES = 1_048_576;
 
 /** What everybody may do with the file, in octal digits; undefined where others may not read it. */
 const openMode = (file: string): string | undefined => {
@@ -85,29 +81,29 @@ const openMode = (file: string): string | undefined => {
   return (found.mode & 0o777).toString(8).padStart(4, '0');
 };
 
-/** A sentence; nothing where the files hold no secret themselves, or are closed to others. */
-export const exposureOf = (file: string, config: Config): string | undefined => {
+/**
+ * Says where everybody on this machine can read a secret, in the config file or in the file of variables beside it. Nothing
+ * where these hold none, or are closed to others.
+ */
+export const exposuresOf = (file: string, config: Config): string[] => {
   const secrets = collectSecrets(config).filter(({ length }) => length >= SHORTEST_SECRET);
   for (const each of [file, envFileOf(file)]) {
     const mode = openMode(each);
-    const read = mode === undefined ? undefined : readText(each, LARGEST_FILE_BYTES);
+    const read = mode === undefined ? undefined : readText(each, LARGEST_CONFIG_BYTES);
     if (read?.ok !== true || !secrets.some((secret) => read.text.includes(secret))) continue;
     const mend = each === file ? 'chmod 600, or use variables' : 'chmod 600';
-    return `${each} holds secrets, and every user of this machine can read it (mode ${mode}): ${mend}`;
+    return [`${each} holds secrets, and every user of this machine can read it (mode ${mode}): ${mend}`];
   }
-  return undefined;
+  return [];
 };
-
-// Says where a secret of the config is the name of a variable, as shells write it: only braces make it the value.
 
 /** In upper case only: a secret that merely begins with the sign is not shown. */
 const NAME = /^\$[A-Z_][A-Z0-9_]*$/;
-const LARGEST_CONFIG_BYTES = 1_048_576;
 
 /** It stands in the file as it is; `$$` in front of it would say that it is meant. */
 const isWritten = (secret: string, text: string): boolean => new RegExp(`(?<!\\$)\\${secret}(?!\\w)`).test(text);
 
-/** One sentence for each variable. */
+/** Says where a secret is the name of a variable, as shells write it: only braces make it the value. */
 export const unbracedOf = (file: string, config: Config): string[] => {
   const secrets = new Set(collectSecrets(config).filter((secret) => NAME.test(secret)));
   if (secrets.size === 0) return [];
@@ -119,9 +115,7 @@ export const unbracedOf = (file: string, config: Config): string[] => {
     );
 };
 
-// What `check` says of connections that may work, but not well: dates of certificates, and a password in the clear.
-
-const SOON_MS = 14 * 86_400_000;
+const SOON_MS = 14 * DAY_MS;
 
 type Certificates = { ca?: string | undefined; cert?: string | undefined };
 
@@ -155,7 +149,7 @@ const datesOf = (path: string, pem: string, now: number): string[] =>
     return isSoon ? [`${path} has a certificate that expires on ${dayOf(validToDate)}`] : [];
   });
 
-/** One sentence each. */
+/** What may work, but not well: dates of certificates, and a password in the clear. A sentence each. */
 export const connectionNotes = (config: Config, now: number): string[] => {
   const dates = sectionsOf(config).flatMap(([section, { ca, cert }]) =>
     Object.entries({ ca, cert }).flatMap(([key, pem]) => datesOf(`${section}.${key}`, pem ?? '', now)),

@@ -12,8 +12,6 @@ import { type Breach, has, listOf, mapOf, type Path, type Values } from './probl
 import { redisBreaches } from './redis-section.ts';
 import { FALLBACK_AFTER_DEFAULT } from './sections.ts';
 
-// Rules over the keys of one entry of `channels.webhook.receivers`: each format with what it needs, and no other.
-
 const isAuthorization = (name: string): boolean => name.toLowerCase() === 'authorization';
 
 const setsAuthorization = ({ headers }: Values): boolean => Object.keys(mapOf(headers)).some(isAuthorization);
@@ -53,6 +51,7 @@ const ofOne = (path: Path, receiver: Values): Breach[] => {
   ];
 };
 
+/** Each format of `channels.webhook.receivers` with what it needs, and no other. */
 const receiverBreaches = (config: Values): Breach[] =>
   Object.entries(mapOf(mapOf(mapOf(config.channels).webhook).receivers)).flatMap(([name, receiver]) =>
     ofOne(['channels', 'webhook', 'receivers', name], mapOf(receiver)),

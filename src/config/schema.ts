@@ -1,6 +1,6 @@
 /** The whole configuration, as one schema: strict for the operator, typed for the program. */
 import { z } from 'zod';
-import type { JsonValue } from '../alert.ts';
+import { isObject } from '../alert.ts';
 import { emailConfig } from '../channels/email/config.ts';
 import { slackConfig } from '../channels/slack/config.ts';
 import { telegramConfig } from '../channels/telegram/config.ts';
@@ -122,26 +122,21 @@ export type Config = z.infer<typeof configSchema> & {
 /** JSON Schema (draft 2020-12) of what the operator writes: durations as text, defaults filled in later. */
 export const inputJsonSchema = () => z.toJSONSchema(configSchema, { io: 'input' });
 
-// What the schema says of a path: types, secrecy, known keys. Asked by the reader before there is a valid config.
-
-interface Node {
-  [keyword: string]: JsonValue | undefined;
-}
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+type Node = Record<string, unknown>;
 
 const child = (node: Node, key: string | number): Node[] => {
-  if (typeof key === 'number') return isNode(node.items) ? [node.items] : [];
-  const named = isNode(node.properties) && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined;
+  if (typeof key === 'number') return isObject(node.items) ? [node.items] : [];
+  const named = isObject(node.properties) && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined;
   const found = named ?? node.additionalProperties;
-  return isNode(found) ? [found] : [];
+  return isObject(found) ? [found] : [];
 };
 
 const alternatives = (node: Node): Node[] => {
-  const list = [node.anyOf, node.oneOf, node.allOf].filter(Array.isArray).flat().filter(isNode);
+  const list = [node.anyOf, node.oneOf, node.allOf].filter(Array.isArray).flat().filter(isObject);
   return [node, ...list.flatMap(alternatives)];
 };
 
+/** What a schema says of a path. The reader asks it before there is a valid config. */
 export interface Shape {
   /** JSON Schema types that the path may have; empty where the path is unknown. */
   typesAt(path: Path): string[];
@@ -153,7 +148,7 @@ export interface Shape {
 
 /** Reads a JSON Schema without references, as zod makes it. */
 export const createShape = (jsonSchema: unknown): Shape => {
-  const root = isNode(jsonSchema) ? alternatives(jsonSchema) : [];
+  const root = isObject(jsonSchema) ? alternatives(jsonSchema) : [];
   const nodesAt = (path: Path): Node[] =>
     path.reduce<Node[]>((nodes, key) => nodes.flatMap((node) => child(node, key)).flatMap(alternatives), root);
   return {
@@ -161,12 +156,10 @@ export const createShape = (jsonSchema: unknown): Shape => {
       nodesAt(path)
         .flatMap(({ type }) => type)
         .filter((type) => typeof type === 'string'),
-    keysAt: (path) => nodesAt(path).flatMap(({ properties }) => (isNode(properties) ? Object.keys(properties) : [])),
+    keysAt: (path) => nodesAt(path).flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])),
     isSecret: (path) =>
       path.some((_, index) => nodesAt(path.slice(0, index + 1)).some((node) => node.writeOnly === true)),
   };
 };
-
-// Which keys there are and what belongs to each, as the schema has it.
 
 export const shape = createShape(inputJsonSchema());

@@ -86,7 +86,7 @@ export const channelEntry = z.strictObject({
     .describe(
       'Addresses. email: mailboxes. telegram: chat ids or @names, with a topic as CHAT/TOPIC. slack: channel ids, for the bot. webhook: URLs.',
     ),
-  // Whoever knows an incoming webhook's URL may post to it.
+  // Everybody who knows an incoming webhook's URL may post to it.
   url: httpUrl().meta(SECRET_MARK).exactOptional().describe('URL of a webhook; for slack, of an incoming webhook.'),
 });
 
@@ -103,7 +103,7 @@ export const watchdogSection = z.strictObject({
     .describe(
       'Who hears of it, in the form of protocols.overrides. Where none of these works, the fallback does. Left out: the channels of the fallback.',
     ),
-  // Whoever knows it can pretend that all is well.
+  // Everybody who knows it can pretend that all is well.
   heartbeatUrl: httpUrl()
     .meta(SECRET_MARK)
     .transform(createSecret)
@@ -184,8 +184,6 @@ export const chainSection = z.strictObject({
     .describe('Base URL of an explorer with /tx/HASH and /address/ADDRESS. Left out: hashes are not linked.'),
 });
 
-// The section `destinations` of the configuration.
-
 const ALLOW_RULE = `must be KIND:GLOB with one of ${CHANNEL_KINDS.join(', ')}, like slack:C024* or email:*@example.com`;
 
 export const destinationsSection = z.strictObject({
@@ -204,8 +202,6 @@ export const destinationsSection = z.strictObject({
       'Destinations that need no approval, as KIND:GLOB on the address: slack:C024*, email:*@example.com, telegram:-100123456*, webhook:hooks.example.com/alerts/*. Write a web address without https://; write http:// before an address of plain http. Host and path are compared separately.',
     ),
 });
-
-// The sections of those who operate Tocsin: `ops`, the status page and its endpoints, and `log`.
 
 const HEADER_RULE = 'must be the name of a header, such as X-Forwarded-User';
 

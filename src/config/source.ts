@@ -3,21 +3,17 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../alert.ts';
 import { UsageError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { isSecret } from '../secret.ts';
 import { loadNoting } from './load.ts';
 import type { Path } from './problems.ts';
 import { type Config, shape } from './schema.ts';
 import { type Environment, type ReadResult, readText } from './variables.ts';
 
-// What is otherwise in another configuration, by key and never by value.
-
 type Tree = Readonly<Record<string, unknown>>;
 
-const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
-
-const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isSecret(value);
+const isTree = (value: unknown): value is Tree => isObject(value) && !isSecret(value);
 
 /** Services are known by their names, so that one that is added in the middle is one change. */
 const byName = (services: Config['services']): Tree =>
@@ -49,7 +45,10 @@ const written = (path: Path): Path => {
   return end < 0 ? path : path.slice(0, end + 1);
 };
 
-/** A section or entry that is new or gone is one change; a list is compared as a whole. */
+/**
+ * What is different in another config, by key and never by value. A section or entry that is new or gone is one change; a
+ * list is compared as a whole.
+ */
 export const changesOf = (before: Config, after: Config): Path[] => {
   const [one, other] = [before, after].map((config) => ({ ...config, services: byName(config.services) }));
   const paths = differing(one, other, []).map(written);
@@ -93,7 +92,7 @@ const printOf = (contents: Contents): string => {
 /** As good as a content: another one is there when it is gone. */
 const printOfPipe = (file: string): string => `pipe ${file}`;
 
-/** To read a pipe again is to wait for whoever writes to it, with everything else that this process does. */
+/** To read a pipe again is to wait until somebody writes to it, with everything else that this process does. */
 const isPipe = async (file: string): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined);
   return found !== undefined && !found.isFile() && !found.isDirectory();

@@ -1,11 +1,11 @@
 /** Values for keys that the file leaves out or that are missing: from variables, or in the place of secrets. */
+import { isObject } from '../alert.ts';
+import { valueAt } from './check.ts';
 import type { Path } from './problems.ts';
 import type { Tree } from './tree.ts';
 import type { Environment, Interpolate } from './variables.ts';
 
-// What variables give for keys that the file leaves out. The image and docker-compose.yml set them, so that a small
-// config fits a container. A key of the file wins.
-
+/** A variable that stands for a key. The image and docker-compose.yml set some, so that a small config fits a container. */
 interface EnvironmentDefault {
   variable: string;
   path: readonly [string] | readonly [string, string];
@@ -21,9 +21,6 @@ const DEFAULTS: readonly EnvironmentDefault[] = [
 
 type Section = Record<string, unknown>;
 
-const isSection = (value: unknown): value is Section =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const same = (a: Path, b: Path): boolean => a.join('.') === b.join('.');
 
 /** The map that the key belongs into; nothing where the file has the key, another one instead, or no map there. */
@@ -32,13 +29,13 @@ const placeFor = (root: Section, { path, instead = [] }: EnvironmentDefault): Se
   if (key === undefined) return Object.hasOwn(root, section) ? undefined : root;
   if (!Object.hasOwn(root, section)) root[section] = Object.create(null);
   const values = root[section];
-  return isSection(values) && ![key, ...instead].some((each) => Object.hasOwn(values, each)) ? values : undefined;
+  return isObject(values) && ![key, ...instead].some((each) => Object.hasOwn(values, each)) ? values : undefined;
 };
 
-/** Puts them into the tree's value. As in the file, references in them are replaced: a password may stay in a file. */
+/** Puts them into the tree's value; a key of the file wins. As in the file, references in them are replaced: a password may stay in a file. */
 export const applyEnvironmentDefaults = (tree: Tree, environment: Environment, interpolate: Interpolate): Tree => {
   const root = tree.value;
-  if (!isSection(root)) return tree;
+  if (!isObject(root)) return tree;
   const findings = [...tree.findings];
   const given: EnvironmentDefault[] = [];
   const lost: Path[] = [];
@@ -72,9 +69,7 @@ export const applyEnvironmentDefaults = (tree: Tree, environment: Environment, i
 export const variableOf = (tree: Pick<Tree, 'sourcesAt'>, path: Path): string | undefined =>
   DEFAULTS.find((each) => same(each.path, path) && tree.sourcesAt(path).includes(each.variable))?.variable;
 
-// Values in the place of secrets that a command does not need: for those that only read and change what Redis has.
-
-/** One of them fits wherever a variable or a file stands for a whole value. */
+/** Wherever a variable or a file stands for a whole value, one of these fits. */
 const STAND_INS: readonly unknown[] = [
   'not-set',
   '0:not-set',
@@ -91,9 +86,6 @@ type Values = Record<string | number, unknown>;
 
 const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null;
 
-const at = (root: unknown, path: Path): unknown =>
-  path.reduce<unknown>((value, key) => (isValues(value) && Object.hasOwn(value, key) ? value[key] : undefined), root);
-
 /** Commands have to find the Redis itself. */
 const isNeeded = ([section]: Path): boolean => section === 'redis' || section === 'dataDir';
 
@@ -106,12 +98,13 @@ const togetherIn = (lost: readonly Path[]): Path[][] => {
 };
 
 /**
- * Puts a value that fits into each of these places of `root`, or takes out the smallest part that can be without it.
+ * For commands that only read and change what Redis has, and do without the secrets: puts a value that fits into each of
+ * these places of `root`, or takes out the smallest part that can be without it.
  * `isRight` says whether the part at a path is right. Gives the places that stay open.
  */
 export const fillIn = (root: unknown, lost: readonly Path[], isRight: (path: Path) => boolean): Path[] => {
   const put = (path: Path, value: unknown): boolean => {
-    const values = at(root, path.slice(0, -1));
+    const values = valueAt(root, path.slice(0, -1));
     const key = path.at(-1);
     if (key === undefined || !isValues(values)) return false;
     values[key] = value;
@@ -122,7 +115,7 @@ export const fillIn = (root: unknown, lost: readonly Path[], isRight: (path: Pat
   const takeOut = (path: Path): boolean => {
     const key = path.at(-1);
     if (key === undefined) return false;
-    const values = at(root, path.slice(0, -1));
+    const values = valueAt(root, path.slice(0, -1));
     if (isValues(values)) {
       if (Array.isArray(values)) values.splice(Number(key), 1);
       else delete values[key];

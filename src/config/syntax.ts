@@ -4,37 +4,32 @@ import { type Document, parseDocument } from 'yaml';
 import type { ConfigProblem } from '../errors.ts';
 import { type Path, showPath, showUnknownKey } from './problems.ts';
 
-// Where in the file each key and each value stands.
-
 /** Offsets into the text, in UTF-16 units. */
-export interface Offsets {
+interface Offsets {
   key?: number;
   value: number;
 }
 
-export interface Positions {
-  note(path: Path, offsets: Offsets): void;
-  /** Where the value stands; for a value that is missing, where the map that lacks it begins. */
-  ofValue(path: Path): number;
-  /** Where the key stands; for an element of a list, where its value does. */
-  ofKey(path: Path): number;
-}
-
-export const createPositions = (): Positions => {
+/** Where in the file each key and each value stands. */
+export const createPositions = () => {
   const known = new Map<string, Offsets>();
   const nearest = (path: Path): Offsets =>
     known.get(JSON.stringify(path)) ?? (path.length === 0 ? { value: 0 } : nearest(path.slice(0, -1)));
   return {
-    note: (path, offsets) => {
+    note: (path: Path, offsets: Offsets): void => {
       known.set(JSON.stringify(path), offsets);
     },
-    ofValue: (path) => nearest(path).value,
-    ofKey: (path) => {
+    /** For a value that is missing, where the map that lacks it begins. */
+    ofValue: (path: Path): number => nearest(path).value,
+    /** For an element of a list, where its value stands. */
+    ofKey: (path: Path): number => {
       const { key, value } = nearest(path);
       return key ?? value;
     },
   };
 };
+
+export type Positions = ReturnType<typeof createPositions>;
 
 /** Both count from 1. */
 export type PlaceOf = (offset: number) => { line: number; column: number };
@@ -47,8 +42,6 @@ const createPlaceOf = (text: string): PlaceOf => {
     return { line: line + 1, column: within - (starts[line] ?? 0) + 1 };
   };
 };
-
-// Findings of the reading stages, and how they become the problems of a `ConfigError`.
 
 /** Something wrong, at a place in the text. */
 export interface Finding {
@@ -81,8 +74,6 @@ export const toProblems = (file: string, findings: readonly Finding[], placeOf: 
     ...(finding.got === undefined ? {} : { got: finding.got }),
   }));
 };
-
-// Which of the parser's complaints are about indentation, and where the line stands that is indented wrongly. Pure.
 
 export interface Complaint {
   code: string;
@@ -123,7 +114,7 @@ const deeperLine = (text: string, { pos: [from] }: Complaint): IndentationFault 
   return keyColumn(text, offset) > column ? { offset, rule: `${DEEPER} ${column}` } : undefined;
 };
 
-/** Undefined where the complaint is about something else. */
+/** Where the line stands that is indented wrongly; undefined where the complaint is about something else. */
 const indentationFault = (text: string, complaint: Complaint): IndentationFault | undefined => {
   const { code, message, pos } = complaint;
   const offset = firstSign(text, pos[0]);

@@ -15,8 +15,6 @@ import type { Shape } from './schema.ts';
 import { createPositions, type Finding, type PlaceOf, type Positions, type Syntax } from './syntax.ts';
 import type { Interpolate, Interpolated } from './variables.ts';
 
-// The keys of one YAML map, with those that `<<` merges into it.
-
 export interface Entry {
   key: string;
   keyOffset: number;
@@ -81,7 +79,7 @@ const mergedEntries = ({ node, keyOffset }: Entry, path: Path, context: EntryCon
   });
 };
 
-/** Own keys first; a merged key counts only where the map, or an earlier merge, does not have it. */
+/** The keys of a map, with those that `<<` merges into it. Own keys first; a merged key counts only where the map, or an earlier merge, does not have it. */
 const entriesOf = (map: YAMLMap, path: Path, context: EntryContext, depth = 0): Entry[] => {
   const own = ownEntries(map, path, context);
   const merge = own.find(({ key }) => key === '<<');
@@ -89,8 +87,6 @@ const entriesOf = (map: YAMLMap, path: Path, context: EntryContext, depth = 0): 
   const all = [...own.filter((entry) => entry !== merge), ...mergedEntries(merge, path, context, depth)];
   return [...new Map(all.toReversed().map((entry) => [entry.key, entry])).values()].toReversed();
 };
-
-// One YAML scalar to a value: variables replaced, and read as the type that the schema has for its place.
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
@@ -105,12 +101,12 @@ const typed = (text: string, types: readonly string[]): unknown => {
 const keepsDigits = (source: string, types: readonly string[]): boolean =>
   types.includes('string') && types.includes('integer') && /^[-+]?\d+$/.test(source);
 
-export interface ScalarReading extends Pick<Interpolated, 'sources' | 'problems'> {
+interface ScalarReading extends Pick<Interpolated, 'sources' | 'problems'> {
   /** Not to be used where there are problems. */
   value: unknown;
 }
 
-/** `types` are the JSON Schema types of the place. */
+/** Variables are replaced. `types`: the JSON Schema types of the place. */
 const readScalar = ({ value, source }: Scalar, types: readonly string[], interpolate: Interpolate): ScalarReading => {
   if (typeof value === 'string' && value.includes('$')) {
     const { text, sources, problems } = interpolate(value);
@@ -120,26 +116,8 @@ const readScalar = ({ value, source }: Scalar, types: readonly string[], interpo
   return { value: asWritten ? source : value, sources: [], problems: [] };
 };
 
-// What is noted while a document is read: places, findings, and which values came from variables or files.
-
-interface Notes {
-  positions: Positions;
-  findings: readonly Finding[];
-  /** Something is wrong beside the values. */
-  report(path: Path, offset: number, rule: string): void;
-  /** The value itself could not be read. */
-  lose(path: Path, rule: string): undefined;
-  /** The same because of a variable that is not set, or a file that cannot be read. */
-  miss(path: Path, rule: string): void;
-  /** Where that was. */
-  missing: readonly Path[];
-  /** Names of what interpolation put into the value. */
-  came(path: Path, sources: readonly string[]): void;
-  isLost(path: Path): boolean;
-  sourcesAt(path: Path): readonly string[];
-}
-
-const createNotes = (): Notes => {
+/** What is noted while a document is read: places, findings, and which values came from variables or files. */
+const createNotes = () => {
   const positions = createPositions();
   const findings: Finding[] = [];
   const missing: Path[] = [];
@@ -153,25 +131,34 @@ const createNotes = (): Notes => {
     positions,
     findings,
     missing,
-    report: (path, offset, rule) => {
+    /** Something is wrong beside the values. */
+    report: (path: Path, offset: number, rule: string): void => {
       findings.push({ path, offset, rule });
     },
+    /** The value itself could not be read. */
     lose,
-    miss: (path, rule) => {
+    /** The same because of a variable that is not set, or a file that cannot be read. */
+    miss: (path: Path, rule: string): void => {
       lose(path, rule);
       missing.push(path);
     },
-    came: (path, names) => {
+    came: (path: Path, names: readonly string[]): void => {
       sources.set(JSON.stringify(path), names);
     },
-    isLost: (path) => lost.has(JSON.stringify(path)),
-    sourcesAt: (path) => sources.get(JSON.stringify(path)) ?? [],
+    isLost: (path: Path): boolean => lost.has(JSON.stringify(path)),
+    sourcesAt: (path: Path): readonly string[] => sources.get(JSON.stringify(path)) ?? [],
   };
 };
 
-export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'missing' | 'sourcesAt'> {
+export interface Tree {
   /** Strings, numbers, booleans, null, lists, and maps without a prototype; undefined where a value could not be read. */
   value: unknown;
+  positions: Positions;
+  findings: readonly Finding[];
+  /** Where a variable is not set, or a file cannot be read. */
+  missing: readonly Path[];
+  /** Names of what interpolation put into the value. */
+  sourcesAt(path: Path): readonly string[];
   /** True where the value could not be read: problems of its kind or form mean nothing then. */
   isLost(path: Path): boolean;
 }
@@ -179,14 +166,8 @@ export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'missing' |
 /** More than any real config has; only aliases of aliases get there. */
 const MOST_NODES = 100_000;
 
-interface Dependencies {
-  syntax: Pick<Syntax, 'document' | 'placeOf'>;
-  shape: Shape;
-  interpolate: Interpolate;
-}
-
 /** Reads the whole document; never throws for what the document holds. */
-export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: Dependencies): Tree => {
+export const readTree = ({ document, placeOf }: Syntax, shape: Shape, interpolate: Interpolate): Tree => {
   const notes = createNotes();
   const { positions, findings, missing, report, lose, sourcesAt } = notes;
   let nodes = 0;

@@ -3,9 +3,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
-// Reads a small file, or says in words why it cannot be read.
-
+/** A small file, or in words why it cannot be read. */
 export type ReadResult = { ok: true; text: string } | { ok: false; why: string };
+
+export const LARGEST_CONFIG_BYTES = 1_048_576;
 
 export const NO_SUCH_FILE = 'there is no such file';
 
@@ -53,8 +54,6 @@ export const readText = (file: string, limitBytes: number): ReadResult => {
   return read.ok ? decode(read.bytes) : read;
 };
 
-// `${NAME}`, `${NAME:-default}`, `${file:/run/secrets/x}` and `$$` inside a text that is already parsed.
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Interpolated {
@@ -69,6 +68,7 @@ export type Interpolate = (text: string) => Interpolated;
 
 const TOKEN = /\$\$|\$\{([^{}]*)\}|\$\{/g;
 const REFERENCE = /^(?:file:(?<file>.+)|(?<name>[A-Za-z_]\w*)(?::-(?<otherwise>.*))?)$/s;
+/** Of a secret, and of the file of variables. */
 const LARGEST_FILE_BYTES = 65_536;
 
 // Not template strings: these are the signs that the operator writes.
@@ -108,7 +108,10 @@ const fromVariable = ({ environment, hint }: Sources, name: string, otherwise: s
     : { value, source: name };
 };
 
-/** Relative file names start at `directory`. What was put in is not interpolated again. */
+/**
+ * Replaces `${NAME}`, `${NAME:-default}`, `${file:/run/secrets/x}` and `$$` inside a text that is already parsed. Relative
+ * file names start at `directory`. What was put in is not interpolated again.
+ */
 export const createInterpolate = (
   environment: Environment,
   directory: string,
@@ -136,11 +139,7 @@ export const createInterpolate = (
   };
 };
 
-// Variables from a file beside the config: `tocsin.env` beside `tocsin.yaml`. So nobody has to export a secret, and
-// none stands in the config itself. The environment wins.
-
-const LARGEST_ENV_FILE_BYTES = 65_536;
-
+/** So nobody has to export a secret, and none stands in the config itself. */
 export const envFileOf = (configFile: string): string => join(dirname(configFile), `${parse(configFile).name}.env`);
 
 export interface Variables {
@@ -153,11 +152,11 @@ export interface Variables {
 export const readEnvText = (text: string): Record<string, string> =>
   Object.fromEntries(Object.entries(parseEnv(text)).map(([name, value]) => [name, value ?? '']));
 
-/** A variable that is set but empty counts as none, as where Compose passes one on that nobody has set. */
+/** The environment wins; a variable that is set but empty counts as none, as where Compose passes one on that nobody has set. */
 export const withEnvFile = (configFile: string, environment: Environment, onFile: OnFile = () => {}): Variables => {
   const file = envFileOf(configFile);
-  const read = readText(file, LARGEST_ENV_FILE_BYTES);
-  onFile(file, read, LARGEST_ENV_FILE_BYTES);
+  const read = readText(file, LARGEST_FILE_BYTES);
+  onFile(file, read, LARGEST_FILE_BYTES);
   if (!read.ok) {
     const why = read.why === NO_SUCH_FILE ? '' : `, which cannot be read: ${read.why}`;
     return { environment, hint: `: export it, or write it into ${file}${why}` };

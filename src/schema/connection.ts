@@ -4,8 +4,6 @@ import { z } from 'zod';
 import { createSecret, type Secret } from '../secret.ts';
 import { SECRET_MARK } from './fields.ts';
 
-// Config fields of certificates and keys in PEM. Bad ones are found when the config is read.
-
 const orUndefined = <T>(make: () => T): T | undefined => {
   try {
     return make();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { exposureOf } from '../../src/config/remarks.ts';
+import { exposuresOf } from '../../src/config/remarks.ts';
 import { ConfigError } from '../../src/errors.ts';
 
 const CONFIG = `
@@ -41,7 +41,7 @@ test('is named where a variable is missing', async () => {
 
 test('a secret in it that everybody can read is told', async () => {
   const file = await place('TOCSIN_API_KEY=hush-hush\n');
-  const exposure = exposureOf(file, await loadConfig(file, {}));
+  const [exposure] = exposuresOf(file, await loadConfig(file, {}));
   expect(exposure).toMatch(/mine\.env holds secrets, .* \(mode 0644\): chmod 600$/);
   expect(exposure).not.toContain('hush');
 });
