@@ -230,7 +230,7 @@ export const openSilence = (dependencies: OpenSilence) => {
   };
 };
 
-// Composes the tripwire: it looks at each listing of the schedule that came whole.
+// Composes the tripwire: it looks at each listing on the timer that came whole.
 
 export interface OpenTripwire {
   config: Config;

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
-import { createAuditJob, createAuditMarks } from '../features/audit/job.ts';
+import { createAuditJob, createAuditMarks, createServerChange } from '../features/audit/job.ts';
+import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { createChannelCheck, createNewerJobs, createRedisCheck } from '../ops/checks.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
@@ -19,8 +20,8 @@ import type { Limits } from './limits.ts';
 import { openMembership } from './membership.ts';
 import { openReading } from './poll.ts';
 import { createRechecking, openAuditor } from './review.ts';
-import { isReview } from './schedule.ts';
 import type { openStore } from './store.ts';
+import type { Turn } from './turns.ts';
 import { channelsAskedEvery } from './watchdog.ts';
 
 /** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
@@ -48,7 +49,7 @@ export interface Grace {
   sends: number;
   /** For polls, which go on from their cursors. */
   polls: number;
-  /** For turns of the schedule, which come again. */
+  /** For work on a timer, which is aborted, and comes again. */
   turns: number;
   /** Bound of each step of the stop. */
   step: number;
@@ -184,10 +185,46 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   };
 };
 
+/** Mutes that are over, holds that were approved, storms. */
+const RELEASE_EVERY_MS = 5000;
+/** How often the first reader of a service asks which Redis server answers. */
+const SERVER_EVERY_MS = 2000;
+
+/** What one of the daemons that share a Redis does for all of them. */
+export const sharedTurns = (
+  { config, store, log }: Context,
+  { dispatching, reading, rechecks, audits }: ReturnType<typeof openVerbs>,
+): Turn[] => {
+  const lookAtServer = createServerChange({
+    ...store,
+    audit: (service, signal) => audits.run(service, signal, { isUrgent: true }),
+    log,
+  });
+  const names = config.services.map(({ name }) => name);
+  const turns = (what: string, everyMs: number, run: (service: string, signal: AbortSignal) => Promise<void>): Turn[] =>
+    names.map((service) => ({
+      name: `${what} ${service}`,
+      everyMs,
+      service,
+      run: (signal) => run(service, signal),
+    }));
+  const release = async (): Promise<void> => {
+    await dispatching.release();
+    await dispatching.endStorms();
+  };
+  return [
+    ...names.slice(0, 1).map((service) => ({ name: 'release', everyMs: RELEASE_EVERY_MS, service, run: release })),
+    ...turns('catalog', config.poll.catalogEvery, reading.list),
+    ...(hasRecheck(config) ? turns('recheck', recheckEveryMs(config), rechecks.run) : []),
+    ...turns('audit', config.audit.every, audits.run),
+    ...turns('server', SERVER_EVERY_MS, lookAtServer),
+  ];
+};
+
 /** Starts what was opened: delivery first, polls last. */
 export const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
-  const { config, store, lifecycle, grace } = context;
-  const { acknowledgement, dispatching, delivering, membership, reading, rechecks, audits } = verbs;
+  const { lifecycle, grace } = context;
+  const { acknowledgement, dispatching, delivering, membership, reading } = verbs;
   await acknowledgement?.start();
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(grace.sends));
@@ -196,17 +233,6 @@ export const startWork = async (context: Context, verbs: ReturnType<typeof openV
   context.stopping.throwIfAborted();
   const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(grace.sends));
-  await reading.keepSchedule();
-  context.stopping.throwIfAborted();
-  const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (turn.kind === 'release') {
-      await dispatching.release();
-      await dispatching.endStorms();
-    } else if (!isReview(turn)) await reading.run(turn, signal);
-    else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
-    else await audits.run(turn.service, signal, turn);
-  });
-  lifecycle.onStop('schedule', () => turns.stop(grace.turns));
   reading.startPolling();
   lifecycle.onStop('poll', () => reading.stopPolling(grace.polls));
   return { stopDelivering };

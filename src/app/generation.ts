@@ -12,11 +12,12 @@ import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
 import { createTroubles } from '../ops/troubles.ts';
-import { type Context, type Grace, type Host, openVerbs, startWork } from './compose.ts';
+import { type Context, type Grace, type Host, openVerbs, sharedTurns, startWork } from './compose.ts';
 import { createLifecycle } from './lifecycle.ts';
-import { expectHealth, startMaintenance } from './maintenance.ts';
+import { expectHealth, openMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
 import type { Store } from './store.ts';
+import { startTurns } from './turns.ts';
 import { openWatchdog } from './watchdog.ts';
 
 // Which generation is in force, and how one of another config takes its place while it works.
@@ -37,8 +38,6 @@ export interface OpenGeneration {
   health: Pick<Health, 'known' | 'adopt'>;
   selfReport(): DaemonReport;
   start(): Promise<void>;
-  /** Another generation may have changed the schedule in Redis. */
-  renewSchedule(): Promise<void>;
 }
 
 export interface GenerationsDependencies {
@@ -104,7 +103,6 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
     const isClean = await generation.retire();
     living.delete(generation);
     log.info({ clean: isClean }, 'nothing works by the old config any more');
-    await current?.open.renewSchedule();
     await metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
   };
 
@@ -128,7 +126,6 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
       } catch (error) {
         await generation.stop();
         living.delete(generation);
-        await before.open.renewSchedule().catch(() => {});
         throw isStopping ? new UnavailableError('the daemon is stopping') : error;
       }
       onReplaced(current.open, config);
@@ -146,7 +143,7 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
 
 // One generation: everything that its config decides, from its opening to its end.
 
-export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 0, step: 6000 };
+export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 1000, step: 6000 };
 
 /** The process lives on, so a send has its whole time, twice for one that amends first: nothing is in doubt. */
 const atRetirement = ({ channels }: Config): Grace => {
@@ -183,20 +180,24 @@ export const createGeneration = (host: Host, config: Config, fail: Context['fail
     open: async () => {
       const { channels, post } = await openChannels(context);
       const verbs = openVerbs(context, channels);
-      const { reading, health } = verbs;
+      const { health } = verbs;
       expectHealth(health, config);
       const ops = openOps({ ...context, ...verbs });
       const { endpoints, selfReport } = ops;
       const watchdog = openWatchdog({ ...context, ...verbs, ...ops, post });
       const start = async (): Promise<void> => {
         ({ stopDelivering } = await startWork(context, verbs));
-        const maintenance = startMaintenance({ ...context, ...verbs, ...ops, watchdog });
-        lifecycle.onStop('maintenance', async () => {
-          stopping.abort();
-          await maintenance;
+        const maintenance = openMaintenance({ ...context, ...verbs, ...ops, watchdog });
+        lifecycle.onStop('maintenance', maintenance.close);
+        const shared = { ...verbs.membership, own: context.id, locks: context.store.locks };
+        const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], { ...context, ...shared });
+        const listed = maintenance.listAll();
+        lifecycle.onStop('turns', async () => {
+          await turns.stopped(grace.turns);
+          await listed;
         });
       };
-      return { endpoints, selfReport, health, renewSchedule: reading.renewSchedule, start };
+      return { endpoints, selfReport, health, start };
     },
     stop: () => {
       Object.assign(grace, AT_STOP);

@@ -6,7 +6,6 @@ import type { ChannelKind } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
-import { createServerChange } from '../features/audit/job.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { CHANNEL_ROUND_MS, type ChannelCheck, type NewerJobs } from '../ops/checks.ts';
@@ -20,44 +19,9 @@ import type { openBlindness, openSilence } from './checks.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Limits } from './limits.ts';
 import type { openReading } from './poll.ts';
-import { urgentAudits } from './schedule.ts';
 import type { Store } from './store.ts';
+import type { Turn } from './turns.ts';
 import type { openWatchdog } from './watchdog.ts';
-
-// Connects what notices another Redis server with the audits that look for what it may lack.
-
-export interface ServerWatchDependencies {
-  config: Config;
-  store: Pick<Store, 'redis' | 'prefix' | 'schedule'>;
-  log: Logger;
-  stopping: AbortSignal;
-}
-
-/**
- * Checks after every reconnect until `stopping`. The returned function checks at once: in a Cluster a failover may break
- * no connection of ours.
- */
-const watchServer = ({ config, store, log, stopping }: ServerWatchDependencies): (() => Promise<void>) => {
-  const { redis, prefix, schedule } = store;
-  const { check } = createServerChange({
-    redis,
-    prefix,
-    onChanged: async (server) => {
-      for (const turn of urgentAudits(config, server)) await schedule.once(turn);
-      // Not a warning: an embedded Redis starts anew with each daemon. What is found to be lost is an error of its own.
-      log.info({ server }, 'Redis was restarted or failed over; an audit looks for what it may have lost');
-    },
-  });
-  const look = (): Promise<void> =>
-    check().catch((error: unknown) => {
-      if (!stopping.aborted) log.warn({ err: error }, 'whether Redis was restarted is not known; asking again');
-    });
-  redis.on('ready', look);
-  stopping.addEventListener('abort', () => redis.off('ready', look), { once: true });
-  return look;
-};
-
-// The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels.
 
 export interface MaintenanceDependencies {
   config: Config;
@@ -128,43 +92,10 @@ const listUntilKnown = async (
   }
 };
 
-/** A round that runs when the daemon stops has this long to end: without Redis it never does. */
-const GRACE_MS = 1000;
-
-/** Waits for a round that never rejects; once the daemon stops, only a little longer. */
-const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let timer: NodeJS.Timeout | undefined;
-  const giveUp = (): void => {
-    timer = setTimeout(resolve, GRACE_MS);
-  };
-  stopping.addEventListener('abort', giveUp, { once: true });
-  if (stopping.aborted) giveUp();
-  round.finally(resolve).catch(() => {});
-  await promise;
-  clearTimeout(timer);
-  stopping.removeEventListener('abort', giveUp);
-};
-
-/** Checks in a loop of its own, so that no other work delays it. */
-const repeat = async (
-  { everyMs, round }: { everyMs: number; round(signal: AbortSignal): Promise<void> },
-  what: string,
-  { stopping, log }: Pick<MaintenanceDependencies, 'stopping' | 'log'>,
-): Promise<void> => {
-  while (!stopping.aborted) {
-    const running = round(stopping).catch((error: unknown) => {
-      if (!stopping.aborted) log.error({ err: error }, `the check for ${what} failed; trying again`);
-    });
-    await roundEnded(running, stopping);
-    await pause(everyMs, stopping);
-  }
-};
-
-/** Runs until `stopping`; never rejects. */
-export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
-  const { config, log, store, health, mirror, review, channelCheck, channels, reading, stopping, fail } = dependencies;
-  const { delivering, maintenanceEveryMs, now } = dependencies;
+/** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
+export const openMaintenance = (dependencies: MaintenanceDependencies) => {
+  const { config, log, store, health, mirror, review, channelCheck, channels, reading, fail } = dependencies;
+  const { delivering, maintenanceEveryMs, watchdog, now } = dependencies;
   const watch = createLoopWatch({
     kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(dependencies, kind) })),
     pollBoundMs: 3 * longestIntervalMs(config.poll),
@@ -180,7 +111,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     log,
     delay: dependencies.metrics.loopDelay,
     troubles: dependencies.troubles,
-    onCanary: dependencies.watchdog.onCanary,
+    onCanary: watchdog.onCanary,
     onStuck: fail,
     ...dependencies.limits,
     leastBoundMs: dependencies.limits.loopBoundMs,
@@ -189,7 +120,6 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   });
 
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
-  const lookAtServer = watchServer(dependencies);
 
   const shortenWaits = async (): Promise<void> => {
     const jobs = await store.shortenWaits();
@@ -198,10 +128,9 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   };
 
   const round = async (): Promise<void> => {
+    watch.turned();
     await watch.sendCanaries();
-    await reading.keepSchedule();
     await shortenWaits();
-    await lookAtServer();
     dependencies.newerJobs.settle();
     await mirror.flush();
     await logOperatorActions();
@@ -210,27 +139,24 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     await dependencies.keepHouse();
   };
 
-  const rounds = async (): Promise<void> => {
-    while (!stopping.aborted) {
-      watch.turned();
-      const running = round().catch((error: unknown) => {
-        if (!stopping.aborted) log.error({ err: error }, 'a round of maintenance failed; trying again');
-      });
-      await roundEnded(running, stopping);
-      await pause(maintenanceEveryMs, stopping);
-    }
+  const turns: Turn[] = [
+    { name: 'maintenance', everyMs: maintenanceEveryMs, run: round },
+    { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: channelCheck.round },
+    { name: 'unread services', everyMs: dependencies.blindness.everyMs, run: dependencies.blindness.round },
+    { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: dependencies.lookUpNames },
+    { name: 'silent protocols', everyMs: dependencies.silence.everyMs, run: dependencies.silence.round },
+    { name: 'troubles of Tocsin itself', everyMs: watchdog.everyMs, run: watchdog.round },
+  ];
+  if (watchdog.heartbeat) turns.push({ name: 'heartbeat', ...watchdog.heartbeat });
+  return {
+    turns,
+    /** Resolves when every service has been listed once, or the daemon stops. */
+    listAll: async (): Promise<void> => {
+      await Promise.all(config.services.map(({ name }) => listUntilKnown(name, dependencies)));
+    },
+    close: async (): Promise<void> => {
+      watch.stop();
+      await mirror.flush().catch((error: unknown) => log.error({ err: error }, 'the state file was not written'));
+    },
   };
-
-  await Promise.all([
-    rounds(),
-    repeat({ everyMs: CHANNEL_ROUND_MS, round: channelCheck.round }, 'channels', dependencies),
-    repeat(dependencies.blindness, 'unread services', dependencies),
-    repeat({ everyMs: NAMES_EVERY_MS, round: dependencies.lookUpNames }, 'names of destinations', dependencies),
-    repeat(dependencies.silence, 'silent protocols', dependencies),
-    repeat(dependencies.watchdog, 'troubles of Tocsin itself', dependencies),
-    dependencies.watchdog.heartbeat && repeat(dependencies.watchdog.heartbeat, 'the heartbeat', dependencies),
-    ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
-  ]);
-  watch.stop();
-  await mirror.flush().catch((error: unknown) => log.error({ err: error }, 'the state file was not written'));
 };

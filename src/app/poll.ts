@@ -20,16 +20,12 @@ import { createPoller, type PollResult } from '../poll/poller.ts';
 import { createPolling } from '../poll/polling.ts';
 import { createReadMemory, type ReadMemory } from '../poll/read-memory.ts';
 import { serviceStates } from '../poll/read-watch.ts';
-import { createScheduleKeeper } from '../poll/schedule-keeper.ts';
 import { createFirstReads } from '../poll/seen.ts';
 import { type Stream, streamsOf, tracksOf } from '../poll/stream.ts';
-import { catalogTurns, type TurnData } from '../poll/turns.ts';
-import type { Turn } from '../queue/schedule.ts';
 import { pagesOf } from '../service/feed.ts';
 import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { iso } from '../time.ts';
-import { type DaemonTurn, reviewTurns } from './schedule.ts';
 import type { Store } from './store.ts';
 
 // Composes how a service is read: its client, its catalog, and the poll of one stream.
@@ -52,7 +48,7 @@ export interface ReadingDependencies {
   listings: {
     /** Called with what a service lists, as far as it came. */
     note(service: string, listing: Listing): void;
-    /** Runs a listing of the schedule, of which there is one at a time over all daemons. */
+    /** Runs a listing on the timer, of which there is one at a time over all daemons. */
     turn(service: string, list: () => Promise<void>): Promise<void>;
   };
   /** Called after each sweep. */
@@ -71,7 +67,7 @@ const openAll = ({ config, log, now }: ReadingDependencies, listed: Catalog['nam
   });
   const serviceOf: ServiceOf = (name) => {
     const service = services.get(name);
-    if (!service) throw new Error(`no service '${name}' in the config: the turn was scheduled by an older daemon`);
+    if (!service) throw new Error(`no service '${name}' in the config`);
     return service;
   };
   return { services, serviceOf };
@@ -169,24 +165,6 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
     onRefused: report.onRefused,
     monotonic: elapsed,
     random: Math.random,
-  });
-
-/** The turns that daemons share: of one service, one of them lists the protocols. */
-const openSchedule = ({ config, store, log }: ReadingDependencies) =>
-  createScheduleKeeper<Turn<DaemonTurn>>({
-    schedule: store.schedule,
-    turns: [
-      ...catalogTurns(
-        config.services.map(({ name }) => name),
-        config.poll.catalogEvery,
-      ),
-      ...reviewTurns(config),
-    ],
-    onStopped: (ids) =>
-      log.warn(
-        { turns: ids.length, first: ids[0] },
-        'scheduled turns had stopped, as after a failover or a clock that was set back; they are made anew',
-      ),
   });
 
 /** So long a service may fail to answer one daemon until the others read it alone: what passes by itself moves nothing. */
@@ -288,7 +266,6 @@ export const openReading = (dependencies: ReadingDependencies) => {
   const catalog = openCatalog(dependencies, serviceOf);
   const memory = openMemory(dependencies, (stream) => polling.hasten(stream));
   const { poll } = openPoller(dependencies, { serviceOf, catalog, report, memory });
-  const schedule = openSchedule(dependencies);
   metrics.onScrape(async () => {
     for (const service of names) metrics.pollInterval.set({ service }, pacer.state(service).everyMs / 1000);
   });
@@ -301,20 +278,9 @@ export const openReading = (dependencies: ReadingDependencies) => {
     catalog,
     services,
     serviceOf,
-    /** Sets the schedule up again where Redis has lost it. */
-    keepSchedule: schedule.keep,
-    /** The same where another config may have changed it. */
-    renewSchedule: async (): Promise<void> => {
-      schedule.outdated();
-      await schedule.keep();
-    },
-    /** One turn of the schedule. */
-    run: async (turn: TurnData, signal: AbortSignal): Promise<void> => {
-      if (turn.kind === 'catalog')
-        await dependencies.listings.turn(turn.service, () => intake.listAll(turn.service, signal));
-      // An older daemon scheduled it, or does so beside this one.
-      else schedule.outdated();
-    },
+    /** Lists what there is to be read of a service. */
+    list: (service: string, signal: AbortSignal): Promise<void> =>
+      dependencies.listings.turn(service, () => intake.listAll(service, signal)),
     startPolling: polling.start,
     stopPolling: polling.stop,
     /** What this daemon polls, and which of it does not answer. */

@@ -39,7 +39,6 @@ import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines, DEADLINES_QUEUE } from '../queue/deadlines.ts';
 import { createParcelQueues } from '../queue/queues.ts';
 import { createJobScan, createLeftJobs } from '../queue/scan.ts';
-import { createSchedule } from '../queue/schedule.ts';
 import { type QueueSettings, queueName } from '../queue/settings.ts';
 import { createAbandonedJobs, createOverlongWaits } from '../queue/stuck-jobs.ts';
 import { checkRedis } from '../redis/check.ts';
@@ -48,7 +47,6 @@ import { createLocks } from '../redis/lock.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Limits } from './limits.ts';
 import { type OpenRedis, openOwnRedis } from './redis.ts';
-import type { DaemonTurn } from './schedule.ts';
 
 // Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole.
 
@@ -68,7 +66,6 @@ export type Store = ReturnType<typeof createStore>;
 
 export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError, ...(telemetry && { telemetry }) });
-  const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
   const destinationStats = createDestinationStats(redis, prefix);
   /** Without Redis it would wait for ever. */
   const writeStatistics = async (): Promise<void> => {
@@ -83,7 +80,6 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     jobScan: createJobScan(redis, prefix),
     leftJobs: createLeftJobs(redis, prefix),
     abandonedJobs: createAbandonedJobs(redis, prefix),
-    schedule,
     deadlines,
     shortenWaits: createOverlongWaits({
       redis,
@@ -128,7 +124,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     daemonReports: createDaemonReports(redis, prefix, now),
     watchdog: createWatchdogStore(redis, prefix),
     close: async () => {
-      await Promise.all([writeStatistics(), queues.close(), schedule.close(), deadlines.close()]);
+      await Promise.all([writeStatistics(), queues.close(), deadlines.close()]);
     },
   };
 };

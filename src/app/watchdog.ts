@@ -121,7 +121,7 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
     signal: stopping,
     everyMs,
   });
-  return { everyMs, round: beat };
+  return { everyMs, run: beat };
 };
 
 export const openWatchdog = (dependencies: OpenWatchdog) => {

@@ -1,6 +1,5 @@
 /** The pace of this daemon's polls: a fixed interval, or what the budget of each service allows. */
 import { type Stream, streamKey } from './stream.ts';
-import { placeOf } from './turns.ts';
 
 /** An answer of a well service takes less. */
 const SLOW_MS = 2000;
@@ -201,3 +200,17 @@ export const createPacer = (settings: PacerSettings) => {
 };
 
 export type Pacer = ReturnType<typeof createPacer>;
+
+/** Over this many milliseconds the polls of one interval are spread; two for each where that is more. */
+const SPREAD_MS = 2000;
+const APART_MS = 2;
+
+/**
+ * Milliseconds from the start of an interval. Polls that all came at once would wait for each other, and their alerts with
+ * them. Notifications come first: the transactions that they name are then in the poll of inspections that follows.
+ */
+export const placeOf = (stream: Stream, everyMs: number, streams: number): number => {
+  if (stream.source === 'notifications') return 0;
+  const spreadMs = Math.min(everyMs - 1, Math.max(SPREAD_MS, APART_MS * streams));
+  return Number.parseInt(streamKey(stream).slice(0, 8), 16) % Math.max(1, spreadMs);
+};

@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeadlines } from '../../src/queue/deadlines.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createSchedule } from '../../src/queue/schedule.ts';
 import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -21,32 +20,25 @@ const setUp = async () => {
     onError: (_queue: string, { message }: Error) => void errors.push(message),
     rest: () => new Promise<void>((resolve) => rests.push(resolve)),
   };
-  const schedule = createSchedule<string>(settings);
   const queues = createParcelQueues(settings);
   const deadlines = createDeadlines(settings);
   onTestFinished(async () => {
     for (const end of rests) end();
-    await Promise.all([schedule.close(), queues.close(), deadlines.close()]);
+    await Promise.all([queues.close(), deadlines.close()]);
     redis.disconnect();
     await server.remove();
   });
-  return { redis, errors, rests, schedule, queues, deadlines };
+  return { redis, errors, rests, queues, deadlines };
 };
 
-test.each(['turns', 'parcels', 'deadlines'] as const)('%s: one try, one rest', async (kind) => {
-  const { redis, errors, rests, schedule, queues, deadlines } = await setUp();
+test.each(['parcels', 'deadlines'] as const)('%s: one try, one rest', async (kind) => {
+  const { redis, errors, rests, queues, deadlines } = await setUp();
   const taken: unknown[] = [];
   const parcel = { destination: destinationOf('slack', 'C1'), alerts: [makeAlert(1)] };
-  await schedule.once({ id: 'one', delayMs: 0, data: 'turn' });
   await queues.enqueue([parcel]);
   await deadlines.set(parcel.alerts, 0);
   await redis.config('SET', 'maxmemory', '1');
   const workers = {
-    turns: () =>
-      schedule.work(2, async (data) => {
-        taken.push(data);
-        return undefined;
-      }),
     parcels: () =>
       queues.work(
         'slack',

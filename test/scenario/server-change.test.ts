@@ -1,9 +1,13 @@
 /** A Redis that comes back without what it had acknowledged last: the daemon looks for that at once. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { startDaemonProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
+import { askedAt } from './daemons.ts';
 import { startWorld } from './world.ts';
 
 /** What the audits would take: only the look after the restart can be in time. */
@@ -50,3 +54,31 @@ test('a lost job and a lost item are queued again soon after a restart, without 
   expect(await daemon.metric('tocsin_audit_differences_total', { kind: 'missing' })).toBe(1);
   expect(world.reconciler.balance().unexpected).toEqual([]);
 }, 60_000);
+
+test('a daemon that is killed in that audit leaves it to another one', async () => {
+  const world = await startWorld({ names: ['Vault'], kinds: ['webhook'], config: CONFIG });
+  const file = join(world.dataDir, 'tocsin.yaml');
+  await writeFile(file, world.configText);
+  const daemons = [
+    await startDaemonProgram(file, world.environment),
+    await startDaemonProgram(file, world.environment),
+  ];
+  const redis = new Redis(world.redisUrl);
+  onTestFinished(async () => void (await redis.quit()));
+  const [service] = world.config.services;
+  const key = `${world.prefix}:server:${service?.name}`;
+  const present = await until('the server is known', () => redis.get(key));
+  await redis.set(key, 'the one before');
+
+  const NOTICED = 'Redis was restarted or failed over; an audit looks for what it may have lost';
+  const first = await until('one of them begins', () => daemons.find((one) => one.log(NOTICED).length > 0));
+  first.signal('SIGKILL');
+  await first.ended;
+  expect(await redis.get(key)).toBe('the one before');
+  const other = daemons.find((one) => one !== first);
+  const audits = () => askedAt(() => other?.url ?? '').metric('tocsin_audits_total');
+  const before = await audits();
+  await until('the other has audited', async () => (await redis.get(key)) === present);
+  expect(other?.log(NOTICED)).toHaveLength(1);
+  expect(await audits()).toBeGreaterThan(before);
+}, 90_000);

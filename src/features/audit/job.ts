@@ -1,5 +1,6 @@
 /** The audit as a daemon repeats it: each protocol goes on where its last audit ended, and differences are logged. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
@@ -12,33 +13,50 @@ import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
 import type { AuditWindow } from './protocol.ts';
 
-// Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may
-// lack what was acknowledged last, with `appendfsync everysec` too.
-
 export interface ServerChangeDependencies {
   redis: RedisClient;
   prefix: string;
-  /** Called with the id of a server that was not looked at yet; again where it throws. */
-  onChanged(server: string): Promise<void>;
+  /** The urgent one, see `job.ts`. */
+  audit(service: string, signal: AbortSignal): Promise<void>;
+  log: Pick<Logger, 'info'>;
+  /** Default `SETTLED_AFTER_MS`. */
+  settledAfterMs?: number;
 }
 
-/** KEYS[1]: the server that was looked at last. Gives that and the present one. */
+/** By then every daemon is connected again, and the commands that it kept back have reached Redis. */
+const SETTLED_AFTER_MS = 5000;
+
+/** KEYS[1]: the server for which a service was audited last. Gives that and the present one. */
 const LOOK = `${SERVER_FUNCTION}
 return { redis.call('GET', KEYS[1]) or '', server() }`;
 
-export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDependencies) => {
-  const key = `${prefix}:server`;
-  return {
-    /** One command, where nothing has changed. A server that does not say who it is never changes. */
-    check: async (): Promise<void> => {
-      const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
-      if (present === '' || present === known) return;
-      // An empty Redis has nothing to look for: the state file says where reading goes on.
-      if (known !== '') await onChanged(present);
-      await redis.set(key, present);
-    },
+/**
+ * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may lack
+ * what was acknowledged last, with `appendfsync everysec` too, so each service is audited at once.
+ *
+ * Gives the look, to be called often by one daemon at a time. The new server is noted after the audit has ended, so where a
+ * daemon dies in between, the next one audits.
+ */
+export const createServerChange =
+  ({ redis, prefix, audit, log, settledAfterMs = SETTLED_AFTER_MS }: ServerChangeDependencies) =>
+  /** One command, where nothing has changed. A server that does not say who it is never changes. */
+  async (service: string, signal: AbortSignal): Promise<void> => {
+    const key = `${prefix}:server:${service}`;
+    const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
+    if (present === '' || present === known) return;
+    // An empty Redis has nothing to look for: the state file says where reading goes on.
+    if (known !== '') {
+      // Not a warning: an embedded Redis starts again with each daemon. What is found to be lost is an error of its own.
+      log.info(
+        { service, server: present },
+        'Redis was restarted or failed over; an audit looks for what it may have lost',
+      );
+      await sleep(settledAfterMs, undefined, { signal });
+      await audit(service, signal);
+      signal.throwIfAborted();
+    }
+    await redis.set(key, present);
   };
-};
 
 // Logs and counts the differences that a daemon's audit found.
 

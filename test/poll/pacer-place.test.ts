@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { placeOf } from '../../src/poll/pacer.ts';
 import { streamsOf } from '../../src/poll/stream.ts';
-import { catalogTurns, placeOf } from '../../src/poll/turns.ts';
 
 const INTERVAL = 15_000;
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `Protocol ${n}`);
@@ -25,13 +25,4 @@ test('thousands are spread wider, and never beyond their interval', () => {
 
 test('notifications come first', () => {
   expect(offsetsOf(streamsOf('main', names(200), ['notifications']))).toEqual([0, 0, 0, 0, 0]);
-});
-
-test('one listing a service is planned', () => {
-  const turns = catalogTurns(['main', 'other'], 60_000);
-  expect(turns.map(({ data, everyMs }) => [everyMs, data])).toEqual([
-    [60_000, { kind: 'catalog', service: 'main' }],
-    [60_000, { kind: 'catalog', service: 'other' }],
-  ]);
-  expect(new Set(turns.map(({ id }) => id)).size).toBe(2);
 });

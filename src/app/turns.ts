@@ -1,0 +1,74 @@
+/** Work on a timer: what each daemon does for itself, and what one of those that share a Redis does for all of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Locks } from '../redis/lock.ts';
+
+export interface Turn {
+  name: string;
+  /** From the end of one turn to the beginning of the next. */
+  everyMs: number;
+  /** The first of the daemons that read this service takes the turn for all of them. Default: each daemon takes it. */
+  service?: string;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface TurnsDependencies {
+  /** Ids of the daemons that read a service, in the same order for all of them. */
+  readersOf(service: string): readonly string[];
+  own: string;
+  locks: Locks;
+  log: Pick<Logger, 'error'>;
+  /** Turns that run are aborted, and no other begins. */
+  stopping: AbortSignal;
+}
+
+/** How often a daemon looks whether a shared turn is its own now, as another one is gone. This asks nobody. */
+const LOOK_EVERY_MS = 1000;
+/** A turn that failed comes again as soon, or earlier where it is due earlier. */
+const AGAIN_MS = 15_000;
+
+export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependencies) => {
+  const { readersOf, own, locks, log, stopping } = dependencies;
+
+  /**
+   * Gives false where another daemon has the turn. The lock is for daemons that do not know of each other yet; the lock of
+   * one that died in its turn expires.
+   */
+  const takeShared = async ({ name, run }: Turn): Promise<boolean> => {
+    const held = await locks.take([`turn:${name}`]);
+    if (held === undefined) return false;
+    try {
+      if (!stopping.aborted) await run(stopping);
+    } finally {
+      await held.release();
+    }
+    return true;
+  };
+
+  const take = async (turn: Turn): Promise<boolean> => {
+    if (turn.service !== undefined) return readersOf(turn.service)[0] === own && takeShared(turn);
+    await turn.run(stopping);
+    return true;
+  };
+
+  const repeat = async (turn: Turn): Promise<void> => {
+    const { name, everyMs } = turn;
+    const takeSafely = async (): Promise<number> => {
+      try {
+        return (await take(turn)) ? everyMs : Math.min(everyMs, LOOK_EVERY_MS);
+      } catch (error) {
+        if (!stopping.aborted) log.error({ turn: name, err: error }, 'work on a timer failed; trying again');
+        return Math.min(everyMs, AGAIN_MS);
+      }
+    };
+    while (!stopping.aborted) await sleep(await takeSafely(), undefined, { signal: stopping }).catch(() => {});
+  };
+
+  const ended = Promise.all(turns.map(repeat));
+  return {
+    /** Resolves when no turn runs any more, after `graceMs` at the latest: without Redis one may never end. */
+    stopped: async (graceMs: number): Promise<void> => {
+      await Promise.race([ended, sleep(graceMs, undefined, { ref: false })]);
+    },
+  };
+};
