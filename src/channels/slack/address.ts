@@ -1,8 +1,6 @@
 /** Where a Slack message goes (a channel, or an incoming webhook by its URL), and where one is that was sent. */
 import { webAddress } from '../address.ts';
 
-// Where a Slack message goes: a channel, or an incoming webhook by its URL.
-
 /** An incoming webhook has neither threads nor files, and a key of its own. */
 export const isHook = (address: string): boolean => webAddress(address) !== undefined;
 
@@ -24,8 +22,7 @@ export const parseChannel = (text: string): string | undefined => {
   return name === undefined ? undefined : `#${name}`;
 };
 
-// Where a message is: its channel and timestamps, written as its handle.
-
+/** Where a message is; its handle is written so. */
 export interface Place {
   /** The channel's id, even if the destination is its name. */
   channel: string;

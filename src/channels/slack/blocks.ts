@@ -20,8 +20,6 @@ import type { Content, Detection, Fact, Line, Piece } from '../content/content.t
 import type { Tone } from '../content/severity.ts';
 import type { DigestFile } from '../digest-content.ts';
 
-// What a Slack message is made of.
-
 /** What a message says in full, where it has no room for it. */
 export interface RestFile extends DigestFile {
   isRest: true;
@@ -39,13 +37,11 @@ export interface SlackBody {
   file?: DigestFile | RestFile;
 }
 
-// Text for Slack's blocks. Values are escaped; a value with characters that Slack would read as formatting becomes
-// `plain_text`. Lengths are counted after escaping.
-
 /** Sources: block and text object references at docs.slack.dev; the sum is undocumented, about 13,200 (slackapi/bolt-js#2509). */
 export const LIMITS = {
-  ...{ header: 150, section: 3000, field: 2000, fields: 10, context: 2000, button: 75, url: 3000 },
-  ...{ blocks: 50, all: 12_000 },
+  ...{ header: 150, section: 3000, context: 2000, button: 75, url: 3000, blocks: 50, all: 12_000 },
+  /** Of a message without blocks, which Slack cuts at 40,000 characters. */
+  text: 39_000,
 };
 
 /** Source: docs.slack.dev/messaging/formatting-message-text, "Escaping text". It holds for every text object. */
@@ -69,7 +65,16 @@ export const beginning = (text: string, limit: number): string => {
 export const fitted = (text: string, limit: number): string =>
   escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
 
-export type Text = MrkdwnElement | PlainTextElement;
+const NOTE_ROOM = 60;
+
+/** The same, and how much is missing; `leftOut`: before. */
+export const within = (text: string, room: number, leftOut = 0): string => {
+  if (leftOut === 0 && escapeSlack(text).length <= room) return text;
+  const kept = beginning(text, Math.max(0, room - NOTE_ROOM));
+  return `${kept}… (${leftOut + text.length - kept.length} characters left out)`;
+};
+
+type Text = MrkdwnElement | PlainTextElement;
 
 export const plain = (text: string): PlainTextElement => ({
   type: 'plain_text',
@@ -90,10 +95,7 @@ const toText = (text: Text | string): Text => (typeof text === 'string' ? plain(
 export const section = (text: Text | string): SectionBlock => ({ type: 'section', text: toText(text) });
 
 /** Small print. */
-export const context = (...texts: (Text | string)[]): ContextBlock => ({
-  type: 'context',
-  elements: texts.map(toText),
-});
+export const context = (text: Text | string): ContextBlock => ({ type: 'context', elements: [toText(text)] });
 
 export const titleBlock = (title: string): KnownBlock => {
   const text = plain(title);
@@ -114,33 +116,25 @@ const richTexts = (element: RichTextElement): Measured[] => {
   return element.type === 'date' ? [measured(`${element.format}${element.fallback ?? ''}`)] : [];
 };
 
+/** Of the blocks that we make. */
 const textsOf = (block: KnownBlock): Measured[] => {
   switch (block.type) {
     case 'header':
       return [{ text: block.text.text, limit: LIMITS.header }];
     case 'context':
-      return block.elements.flatMap((element) =>
-        'text' in element ? [{ text: element.text, limit: LIMITS.context }] : [],
-      );
+      return block.elements.flatMap((one) => ('text' in one ? [{ text: one.text, limit: LIMITS.context }] : []));
     case 'section':
-      return [
-        ...(block.text ? [{ text: block.text.text, limit: LIMITS.section }] : []),
-        ...(block.fields ?? []).map(({ text }) => ({ text, limit: LIMITS.field })),
-      ];
+      return block.text ? [{ text: block.text.text, limit: LIMITS.section }] : [];
     case 'rich_text':
-      return block.elements.flatMap((part) =>
-        part.type === 'rich_text_list'
-          ? part.elements.flatMap(({ elements }) => elements.flatMap(richTexts))
-          : part.elements.flatMap(richTexts),
-      );
+      return block.elements.flatMap((part) => (part.type === 'rich_text_list' ? [] : part.elements.flatMap(richTexts)));
     case 'actions':
-      return block.elements.flatMap((element) =>
-        element.type === 'button'
-          ? [
-              { text: element.text.text, limit: LIMITS.button },
-              ...(element.url === undefined ? [] : [{ text: element.url, limit: LIMITS.url }]),
-            ]
-          : [],
+      return block.elements.flatMap((one) =>
+        one.type !== 'button'
+          ? []
+          : [
+              { text: one.text.text, limit: LIMITS.button },
+              ...(one.url === undefined ? [] : [{ text: one.url, limit: LIMITS.url }]),
+            ],
       );
     default:
       return [];
@@ -183,9 +177,6 @@ export const elementOf = ({ text, code, url, at }: Piece): RichTextElement => {
   return code ? codeWords(text) : words(text);
 };
 
-/** Slack refuses an empty text. */
-const isShown = ({ text }: Piece): boolean => text !== '';
-
 /** Each line as elements. */
 export const joinLines = (all: readonly RichTextElement[][]): RichTextElement[] =>
   all.flatMap((line, index) => (index === 0 ? line : [BREAK, ...line]));
@@ -194,7 +185,12 @@ export const textSection = (elements: RichTextElement[]): RichTextSection => ({ 
 
 export const richText = (...elements: RichTextBlock['elements']): RichTextBlock => ({ type: 'rich_text', elements });
 
-const lineElements = (line: Line): RichTextElement[] => line.filter(isShown).map(elementOf);
+/** One block of these parts; nothing where there are none. */
+const richTextOf = (parts: RichTextBlock['elements']): RichTextBlock[] =>
+  parts.length === 0 ? [] : [richText(...parts)];
+
+/** Slack refuses an empty text. */
+const lineElements = (line: Line): RichTextElement[] => line.filter(({ text }) => text !== '').map(elementOf);
 
 /** Lines of ours, with names and values from outside in them. */
 export const linesBlock = (lines: readonly Line[]): RichTextBlock[] => {
@@ -228,10 +224,8 @@ export const happenedParts = ({
 ];
 
 /** `more`: a line of ours below the quote. */
-export const happenedBlocks = (content: Content, more = ''): RichTextBlock[] => {
-  const parts = [...happenedParts(content), ...(more === '' ? [] : [textSection([words(more)])])];
-  return parts.length === 0 ? [] : [richText(...parts)];
-};
+export const happenedBlocks = (content: Content, more: string): RichTextBlock[] =>
+  richTextOf([...happenedParts(content), ...(more === '' ? [] : [textSection([words(more)])])]);
 
 // The folded part of a message, beside a bar in the colour of the severity: in an attachment, which Slack shows below the
 // message and folds when it is long. Values stand alone in code, so that they can be copied, whatever is in them.
@@ -260,13 +254,11 @@ const factElements = ({ label, value, code, note }: Fact): RichTextElement[] => 
 ];
 
 export const factBlocks = (facts: readonly Fact[]): RichTextBlock[] =>
-  facts.length === 0
-    ? []
-    : [richText(...chunksOf(facts, FACTS_IN_ONE).map((some) => textSection(joinLines(some.map(factElements)))))];
+  richTextOf(chunksOf(facts, FACTS_IN_ONE).map((some) => textSection(joinLines(some.map(factElements)))));
 
 const wholeElements = ({ name, message }: Detection): RichTextElement[] =>
   message === '' ? [bold(name)] : [bold(name), words(`, in full:\n${message}`)];
 
 /** What detectors say that is not, or not in full, above: each in a quote of its own. */
 export const wholeBlocks = (whole: readonly Detection[]): RichTextBlock[] =>
-  whole.length === 0 ? [] : [richText(...whole.map((detection) => quote(wholeElements(detection))))];
+  richTextOf(whole.map((detection) => quote(wholeElements(detection))));

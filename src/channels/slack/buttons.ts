@@ -1,19 +1,14 @@
-/** Buttons below a Slack message, and the answer to whoever pressed one. Pure. */
+/** Buttons below a Slack message, and the answer to the person who pressed one. Pure. */
 import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
 import type { Destination } from '../../alert.ts';
 import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } from '../channel.ts';
 import { objectIn, textIn } from '../content/foreign.ts';
 import { isHook, parsePlace } from './address.ts';
-import { escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
-import type { IsMember } from './members.ts';
+import { context, escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
 
 const ACTION = 'tocsin.';
 
-const noteBlock = (note: string): ContextBlock => ({
-  type: 'context',
-  block_id: 'tocsin.acknowledged',
-  elements: [plain(note)],
-});
+const noteBlock = (note: string): ContextBlock => ({ ...context(note), block_id: 'tocsin.acknowledged' });
 
 const buttonsBlock = ({ token, buttons }: Annotation): ActionsBlock => ({
   type: 'actions',
@@ -87,7 +82,10 @@ export const readPress = (payload: unknown): Pressed | undefined => {
   };
 };
 
-/** Of what we know of ourselves. */
+/** Undefined where Slack does not say: to this token, or of a channel with too many people. Throws a `DeliveryError`. */
+export type IsMember = (channel: string, user: string, signal: AbortSignal) => Promise<boolean | undefined>;
+
+/** What we know of ourselves. */
 export interface Own {
   /** Of the app whose connection it is; undefined where Slack did not say. */
   appId: string | undefined;
@@ -96,14 +94,12 @@ export interface Own {
   isMember: IsMember;
 }
 
-const isAt =
-  ({ channel, ts }: Pressed) =>
-  ({ address }: Destination, handle: string | undefined): boolean => {
-    // It was pressed before we had noted where it is.
-    if (handle === undefined) return address === channel;
-    const place = parsePlace(handle);
-    return place?.channel === channel && place.ts === ts;
-  };
+const isAt = ({ channel, ts }: Pressed, { address }: Destination, handle: string | undefined): boolean => {
+  // It was pressed before we had noted where it is.
+  if (handle === undefined) return address === channel;
+  const place = parsePlace(handle);
+  return place?.channel === channel && place.ts === ts;
+};
 
 const STRANGER = 'Only members of the workspace of this app can press here. Nothing was changed.';
 const NOT_IN_CHANNEL =
@@ -118,7 +114,7 @@ export const toPress = (pressed: Pressed, { appId, teams, isMember }: Own): Pres
   token: pressed.token,
   by: pressed.name,
   userId: pressed.user,
-  isAt: isAt(pressed),
+  isAt: (destination, handle) => isAt(pressed, destination, handle),
   refusal: async (signal) => {
     const isOurs = (appId === undefined || appId === pressed.appId) && pressed.user !== '';
     if (!isOurs || !teams.includes(pressed.team)) return STRANGER;

@@ -1,4 +1,7 @@
-/** Calls of Slack's Web API, one request each, and what Slack's answers mean for a delivery. The client's own retries, waits and logs are off. */
+/**
+ * Calls of Slack's Web API, one request each, and what Slack's answers mean for a delivery. The client's own retries, waits
+ * and logs are off.
+ */
 import {
   LogLevel,
   type WebAPICallResult,
@@ -12,21 +15,8 @@ import { DeliveryError, type DeliveryReason, isPassing } from '../../errors.ts';
 import { type ConnectionNames, statusText } from '../../net.ts';
 import { explainedError, networkFailure, stoppedWaiting } from '../failures.ts';
 import { type PostResponse, retryAfterMs } from '../http.ts';
-import {
-  explain,
-  explainHook,
-  MAYBE_DELIVERED,
-  OWN_WAITS_MS,
-  SLACK_CODES,
-  THREAD_REFUSALS,
-  WORTHLESS_TOKEN,
-} from './codes.ts';
+import { hookMeaningOf, meaningOf, WORTHLESS_TOKEN } from './codes.ts';
 import type { SlackConfig } from './config.ts';
-
-// Calls of Slack's Web API: one request each. The client's own retries, waits and logs are off.
-
-type Logger = NonNullable<WebClientOptions['logger']>;
-type FetchFunction = NonNullable<WebClientOptions['fetch']>;
 
 /** Returns the fields of an `ok` answer; throws a `DeliveryError` otherwise. */
 export type Call = (
@@ -35,7 +25,7 @@ export type Call = (
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
-export interface CallDependencies {
+export interface CallSettings {
   token: string;
   agent: Agent;
   /** The keys of the config that would mend the connection. */
@@ -46,7 +36,7 @@ export interface CallDependencies {
 }
 
 /** The client logs whole requests and answers; our errors say what is needed. */
-const SILENT: Logger = {
+const SILENT: NonNullable<WebClientOptions['logger']> = {
   debug: () => {},
   info: () => {},
   warn: () => {},
@@ -62,18 +52,18 @@ const SILENT: Logger = {
  */
 export const createCall = (
   { apiUrl, timeout }: Pick<SlackConfig, 'apiUrl' | 'timeout'>,
-  { token, agent, names, now, onScopes }: CallDependencies,
+  { token, agent, names, now, onScopes }: CallSettings,
 ): Call => {
   const peer = new URL(apiUrl).host;
   return async (method, args, signal) => {
     if (signal.aborted) throw stoppedWaiting(signal, peer, false);
     let seen: SeenAnswer | undefined;
-    const observedFetch: FetchFunction = async (url, init) => {
+    const observedFetch: NonNullable<WebClientOptions['fetch']> = async (url, init) => {
       const response = await fetch(url, {
         method: 'POST',
         headers: init?.headers ?? {},
         body: String(init?.body ?? ''),
-        // Following a redirect would send the token to whatever host it names.
+        // Following a redirect would send the token to the host that it names.
         redirect: 'manual',
         signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]),
         dispatcher: agent,
@@ -103,11 +93,12 @@ export const createCall = (
   };
 };
 
-// What Slack's answers mean for a delivery; their codes are in `codes.ts`.
-
 /** Slack refused the message because of its thread. */
 export const isThreadRefusal = (error: unknown): boolean =>
-  error instanceof DeliveryError && THREAD_REFUSALS.includes(error.code);
+  error instanceof DeliveryError && meaningOf(error.code)?.isOfThread === true;
+
+const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
+  waitMs === undefined ? {} : { retryAfterMs: waitMs };
 
 /**
  * What a failed file means for its message. A token without `files:write`, or a channel that the bot may post to but is
@@ -115,12 +106,12 @@ export const isThreadRefusal = (error: unknown): boolean =>
  */
 export const fileFailure = (error: unknown, posted: boolean): unknown => {
   if (!(error instanceof DeliveryError)) return error;
-  const { reason, code, retryAfterMs } = error;
+  const { reason, code, retryAfterMs: waitMs } = error;
   const passing = isPassing(error) || WORTHLESS_TOKEN.includes(code);
   return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
     code,
     maybeDelivered: posted,
-    ...waitOf(retryAfterMs),
+    ...waitOf(waitMs),
   });
 };
 
@@ -133,12 +124,6 @@ interface Refusal extends WebAPICallResult {
 /** Codes go into metrics and logs. A text that does not look like a code may be the page of a proxy. */
 const codeOf = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[a-z][a-z_]{1,60}$/.test(text.trim()) ? text.trim() : undefined;
-
-const meaningOf = (code: string | undefined): DeliveryReason | undefined =>
-  code !== undefined && Object.hasOwn(SLACK_CODES, code) ? SLACK_CODES[code] : undefined;
-
-const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
-  waitMs === undefined ? {} : { retryAfterMs: waitMs };
 
 const limited = (peer: string, waitMs: number | undefined): DeliveryError =>
   new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', ...waitOf(waitMs) });
@@ -160,17 +145,16 @@ const platformFailure = (
   const code = codeOf(data.error);
   // The client reports a body that is no JSON as an error code: Slack may well have taken the message.
   if (code === undefined) {
-    return new DeliveryError('unknown', `${peer} gave an unreadable answer`, {
-      code: 'unreadable',
-      maybeDelivered: true,
-    });
+    const failure = { code: 'unreadable', maybeDelivered: true };
+    return new DeliveryError('unknown', `${peer} gave an unreadable answer`, failure);
   }
-  const told = { ...CHANNEL, said: `${peer} answered ${code}${detailOf(data)}`, explanation: explain(code) };
-  return explainedError(meaningOf(code) ?? 'unknown', told, {
-    code,
-    maybeDelivered: MAYBE_DELIVERED.includes(code),
-    ...waitOf(waitMs ?? (Object.hasOwn(OWN_WAITS_MS, code) ? OWN_WAITS_MS[code] : undefined)),
-  });
+  const { reason = 'unknown', explanation, maybeDelivered = false, retryAfterMs: ownWaitMs } = meaningOf(code) ?? {};
+  const said = `${peer} answered ${code}${detailOf(data)}`;
+  return explainedError(
+    reason,
+    { ...CHANNEL, said, explanation },
+    { code, maybeDelivered, ...waitOf(waitMs ?? ownWaitMs) },
+  );
 };
 
 /** Slack's API itself answers 200 and 429. Other statuses come from a server in front of it, or from a wrong `apiUrl`. */
@@ -195,9 +179,10 @@ const apiFailure = (
   if (seen?.status === 429) return limited(peer, seen.waitMs);
   if (error instanceof WebAPIPlatformError) return platformFailure(error.data, peer, seen?.waitMs);
   if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer, undefined, names);
-  return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${statusText(error.statusCode)}`, {
-    code: String(error.statusCode),
-    maybeDelivered: error.statusCode >= 500 && error.statusCode !== 503,
+  const { statusCode } = error;
+  return new DeliveryError(apiStatusReason(statusCode), `${peer} answered ${statusText(statusCode)}`, {
+    code: String(statusCode),
+    maybeDelivered: statusCode >= 500 && statusCode !== 503,
     ...waitOf(seen?.waitMs),
   });
 };
@@ -217,14 +202,15 @@ export const hookFailure = (
 ): DeliveryError => {
   if (status === 429) return limited(peer, waitMs);
   const code = codeOf(text);
-  const known = meaningOf(code);
-  // A hook has a key of its own: an error that would blame our token is the hook's alone.
-  const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
+  const meaning = hookMeaningOf(code);
   const said = `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`;
-  const told = { ...CHANNEL, said, explanation: code === undefined ? undefined : explainHook(code) };
-  return explainedError(reason ?? hookStatusReason(status), told, {
-    code: known === undefined ? String(status) : `${code}`,
-    maybeDelivered: status >= 500 && status !== 503,
-    ...waitOf(waitMs),
-  });
+  return explainedError(
+    meaning?.reason ?? hookStatusReason(status),
+    { ...CHANNEL, said, explanation: meaning?.explanation },
+    {
+      code: meaning === undefined ? String(status) : `${code}`,
+      maybeDelivered: status >= 500 && status !== 503,
+      ...waitOf(waitMs),
+    },
+  );
 };

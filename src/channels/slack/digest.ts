@@ -19,7 +19,6 @@ import {
 } from '../digest-content.ts';
 import { incidentsOf } from '../incidents.ts';
 import {
-  beginning,
   bold,
   code,
   codeWords,
@@ -38,10 +37,11 @@ import {
   section,
   textSection,
   titleBlock,
+  within,
   words,
 } from './blocks.ts';
 
-// Many alerts as plain texts: for a channel without files, and after a refusal. Pure.
+// Many alerts as plain texts: for a channel without files, and after a refusal.
 
 /** The content of a digest of some alerts. */
 type Describe = (alerts: readonly Alert[]) => Sliced<DigestContent>;
@@ -49,12 +49,9 @@ type Describe = (alerts: readonly Alert[]) => Sliced<DigestContent>;
 const TEXT_ROWS_MAX = 8;
 const ROW_LIMIT = 160;
 const LINE_LIMIT = 300;
-/** Slack cuts a text at 40,000 characters. */
-const TEXT_LIMIT = 39_000;
 const HEAD_LIMIT = 7000;
 /** The longest item that fits into a text below its head. */
 const ITEM_LIMIT = 31_000;
-const NOTE_ROOM = 40;
 /** About as many usual lines fit into a text. */
 const ITEMS_MAX = 300;
 
@@ -67,10 +64,8 @@ const rowsOf = (table: CountTable): string[] => {
   ];
 };
 
-const HEX = { head: 6, tail: 4 };
-
 /** As it is read at a glance. */
-const shortName = (name: string): string => shortenAddresses(name, HEX);
+const shortName = (name: string): string => shortenAddresses(name, { head: 6, tail: 4 });
 
 /** An item in a list: one line; of a stored notification also its whole text, quoted, as it comes from outside. */
 const lineOf = (item: DigestItem): string => {
@@ -78,19 +73,12 @@ const lineOf = (item: DigestItem): string => {
   return item.message === undefined ? line : `${line}\n${quotedLines(item.message)}`;
 };
 
-const boundLine = (line: string): string => {
-  const kept = beginning(line, ITEM_LIMIT - NOTE_ROOM);
-  return kept === line ? line : `${kept}… (${line.length - kept.length} characters left out)`;
-};
-
-/** The worst, with what happened. */
+/** So many of the worst are shown with what happened. */
 const TEXT_WORST = 3;
-
-const worstLines = ({ title, happened }: DigestItem): string[] => [title, quotedLines(happened)];
 
 const headLines = ({ title, items, notice, tables, span, why }: DigestContent): string[] => [
   title,
-  ...items.slice(0, TEXT_WORST).flatMap(worstLines),
+  ...items.slice(0, TEXT_WORST).flatMap((worst) => [worst.title, quotedLines(worst.happened)]),
   ...(notice === undefined ? [] : [notice]),
   ...tables.map((table) => `${table.title}: ${rowsOf(table).join(', ')}`),
   `${span}. ${why}`,
@@ -100,7 +88,7 @@ const headLines = ({ title, items, notice, tables, span, why }: DigestContent): 
 const textBody = (content: DigestContent, format: Format): SlackBody => {
   const minimal = format === 'minimal';
   const head = minimal ? content.title : fitted(headLines(content).join('\n'), HEAD_LIMIT);
-  const list = content.items.map((item) => (minimal ? nameOf(item) : boundLine(lineOf(item))));
+  const list = content.items.map((item) => (minimal ? nameOf(item) : within(lineOf(item), ITEM_LIMIT)));
   const lines = [head, '', 'All of them, the worst first:', ...list, '', `More about each: ${content.command}`];
   return { text: escapeSlack(lines.join('\n')), mrkdwn: false };
 };
@@ -115,7 +103,7 @@ interface DigestPart {
 function* textsOf(incidents: readonly Alert[][], describe: Describe, format: Format): Sliced<DigestPart[]> {
   const alerts = incidents.flat();
   const body = textBody(yield* describe(alerts), format);
-  if (body.text.length <= TEXT_LIMIT || incidents.length === 1) return [{ alerts, body }];
+  if (body.text.length <= LIMITS.text || incidents.length === 1) return [{ alerts, body }];
   const half = Math.ceil(incidents.length / 2);
   const first = yield* textsOf(incidents.slice(0, half), describe, format);
   return [...first, ...(yield* textsOf(incidents.slice(half), describe, format))];
@@ -178,9 +166,6 @@ const itemBlock = (item: DigestItem, detections: Detection[], message: string | 
     textSection(whereElements(item)),
   );
 
-/** An item with all its messages. */
-const wholeItem = (item: DigestItem): RichTextBlock => itemBlock(item, item.detections, item.message);
-
 /** The first message of a detector; the beginning of a stored notification. */
 const gistItem = (item: DigestItem): RichTextBlock => {
   const said = item.detections.find(({ message }) => message !== '') ?? item.detections[0];
@@ -188,14 +173,14 @@ const gistItem = (item: DigestItem): RichTextBlock => {
   return itemBlock(item, short, item.message && shorten(item.message, MESSAGE_LIMIT));
 };
 
-const FENCE_ROOM = 10;
-
 /** Rows whose addresses are shortened above. */
 const wholeRows = ({ tables }: DigestContent): ContextBlock[] =>
   tables
     .map((table) => [table.title, ...rowsOf(table)].join('\n'))
     .filter((text) => shortName(text) !== text)
     .map((text) => context(text));
+
+const FENCE_ROOM = 10;
 
 /** Every item in a line, with its whole hash to copy, beside the bar. */
 const listOf = (
@@ -209,30 +194,32 @@ const listOf = (
   return colored(tone, [...above, context('All of them, the worst first'), ...list, ...wholeRows(content)]);
 };
 
-const worstBlocks = (content: DigestContent, count: number): KnownBlock[] => [
-  titleBlock(content.title),
-  ...content.items.slice(0, count).map(gistItem),
-  ...countBlocks(content),
-];
-
-const body = ({ headline }: DigestContent, blocks: KnownBlock[], attachments: MessageAttachment[]): SlackBody => ({
-  ...{ text: escapeSlack(fitted(headline, PUSH_LIMIT)), blocks, attachments },
-});
+/** Undefined where Slack would refuse it. */
+const bodyOf = (
+  content: DigestContent,
+  worst: readonly RichTextBlock[],
+  attachments: MessageAttachment[],
+): SlackBody | undefined => {
+  const blocks = [titleBlock(content.title), ...worst, ...countBlocks(content)];
+  const text = escapeSlack(fitted(content.headline, PUSH_LIMIT));
+  return fits(blocks, attachments) ? { text, blocks, attachments } : undefined;
+};
 
 /** With as many of the worst items as there is room for beside the rest; undefined if there is none even without them. */
 const withWorst = (content: DigestContent, attachments: MessageAttachment[]): SlackBody | undefined => {
-  const blocks = WORST.map((count) => worstBlocks(content, count)).find((tried) => fits(tried, attachments));
-  return blocks && body(content, blocks, attachments);
+  for (const count of WORST) {
+    const found = bodyOf(content, content.items.slice(0, count).map(gistItem), attachments);
+    if (found) return found;
+  }
+  return undefined;
 };
 
 const wholeBody = (content: DigestContent): SlackBody | undefined => {
-  const { title, items } = content;
-  if (items.length > WHOLE_MAX) return undefined;
-  const shown = items.map(wholeItem);
+  if (content.items.length > WHOLE_MAX) return undefined;
+  const shown = content.items.map((item) => itemBlock(item, item.detections, item.message));
   const [most] = WORST;
-  const blocks = [titleBlock(title), ...shown.slice(0, most), ...countBlocks(content)];
   const list = listOf(content, ({ message: _message, ...item }) => lineOf(item), shown.slice(most));
-  return fits(blocks, list) ? body(content, blocks, list) : undefined;
+  return bodyOf(content, shown.slice(0, most), list);
 };
 
 function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
@@ -242,12 +229,10 @@ function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
   return whole && { ...whole, file };
 }
 
-const listBody = (content: DigestContent): SlackBody | undefined => withWorst(content, listOf(content, lineOf));
-
 function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: boolean): Sliced<SlackBody | undefined> {
   if (!mayAttach && alerts.length > LIST_MAX) return undefined;
   const content = yield* describe(alerts);
-  return wholeBody(content) ?? (mayAttach ? yield* bodyWithFile(content) : listBody(content));
+  return wholeBody(content) ?? (mayAttach ? yield* bodyWithFile(content) : withWorst(content, listOf(content, lineOf)));
 }
 
 /**

@@ -1,16 +1,87 @@
 /** Presses of buttons on Slack: one connection after another, and an answer to each press. */
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { ConnectionTo } from '../../connection/settings.ts';
 import { DeliveryError } from '../../errors.ts';
 import { statusText } from '../../net.ts';
 import type { Buttons, Listening } from '../channel.ts';
+import { objectIn, textIn } from '../content/foreign.ts';
 import type { GuardedPost } from '../http.ts';
 import type { SlackBody } from './blocks.ts';
-import { answerTo, type Own, type Pressed, readPress, responseOf, slackButtons, toPress } from './buttons.ts';
+import {
+  answerTo,
+  type IsMember,
+  type Own,
+  type Pressed,
+  readPress,
+  responseOf,
+  slackButtons,
+  toPress,
+} from './buttons.ts';
 import type { Call } from './call.ts';
-import { createMembers } from './members.ts';
+import type { SlackConfig } from './config.ts';
 import { runSocket } from './socket.ts';
 
-export interface ListenDependencies {
+/** The most that Slack gives. */
+const PAGE = 999;
+const MOST_PAGES = 10;
+const KNOWN_FOR_MS = 60_000;
+const MOST_KNOWN = 1000;
+
+/** Nothing that passes: the token lacks `channels:read` or its like, or the bot is no longer in a private channel. */
+const NOT_SAID = ['missing_scope', 'no_permission', 'channel_not_found', 'method_not_supported_for_channel_type'];
+
+const isNotSaid = (error: unknown): boolean => error instanceof DeliveryError && NOT_SAID.includes(error.code);
+
+/**
+ * Who is in a channel: asks once a minute for the same person in the same channel, and remembers a thousand of them. `call`:
+ * with the bot token. Source: https://docs.slack.dev/reference/methods/conversations.members
+ */
+export const createMembers = (call: Call, now: () => number): IsMember => {
+  const known = createBoundedMap<string, { at: number; is: Promise<boolean | undefined> }>(MOST_KNOWN);
+
+  const ask: IsMember = async (channel, user, signal) => {
+    let cursor = '';
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const args = { channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) };
+      const { members, response_metadata: rest } = await call('conversations.members', args, signal);
+      if (Array.isArray(members) && members.includes(user)) return true;
+      cursor = textIn(objectIn(rest).next_cursor);
+      if (cursor === '') return false;
+    }
+    return undefined;
+  };
+
+  const askAgain = async (key: string, ...who: Parameters<IsMember>): Promise<boolean | undefined> => {
+    try {
+      return await ask(...who);
+    } catch (error) {
+      if (isNotSaid(error)) return undefined;
+      known.delete(key);
+      throw error;
+    }
+  };
+
+  return (channel, user, signal) => {
+    const key = `${channel} ${user}`;
+    const before = known.get(key);
+    if (before !== undefined && Math.abs(now() - before.at) < KNOWN_FOR_MS) return before.is;
+    const is = askAgain(key, channel, user, signal);
+    known.set(key, { at: now(), is });
+    return is;
+  };
+};
+
+/** The app's token goes to the host that Slack names, so it has to be a `wss` URL. */
+const urlIn = ({ url }: Record<string, unknown>, isPlain: boolean): URL => {
+  const found = typeof url === 'string' ? URL.parse(url) : null;
+  if (found !== null && (found.protocol === 'wss:' || (isPlain && found.protocol === 'ws:'))) return found;
+  throw new DeliveryError('unknown', 'Slack gave no address for Socket Mode', { code: 'unreadable' });
+};
+
+/** `chat.postEphemeral` reaches only those who are in the channel. */
+const isOutside = (error: unknown): boolean => error instanceof DeliveryError && error.code === 'user_not_in_channel';
+
+interface Ways {
   /** With the app-level token. */
   callApp: Call;
   /** With the bot token. */
@@ -19,31 +90,18 @@ export interface ListenDependencies {
   post: GuardedPost;
   /** Of the connection that Slack names. */
   connectionTo: ConnectionTo;
-  /** The Web API is spoken to without TLS, as in a test. */
-  isPlain: boolean;
-  /** Of one call, in milliseconds. */
-  timeoutMs: number;
-  pingEveryMs?: number;
-  now(): number;
 }
 
-/** The app's token goes to whatever host Slack names, so it has to be a `wss` URL. */
-const urlIn = ({ url }: Record<string, unknown>, isPlain: boolean): URL => {
-  const found = typeof url === 'string' ? URL.parse(url) : null;
-  if (found !== null && (found.protocol === 'wss:' || (isPlain && found.protocol === 'ws:'))) return found;
-  throw new DeliveryError('unknown', 'Slack gave no address for Socket Mode', { code: 'unreadable' });
-};
-
-const asHttp = ({ href }: URL): string => href.replace(/^ws/, 'http');
-
-/** `chat.postEphemeral` reaches only those who are in the channel. */
-const isOutside = (error: unknown): boolean => error instanceof DeliveryError && error.code === 'user_not_in_channel';
-
 /** The answer to a press may reach nobody; what was done is done. */
-export const createSlackButtons = (dependencies: ListenDependencies): Buttons<SlackBody> => {
-  const { callApp, call, post, connectionTo, isPlain, timeoutMs, pingEveryMs, now } = dependencies;
-  const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const isMember = createMembers({ call, now });
+export const createSlackButtons = (
+  { apiUrl, timeout }: SlackConfig,
+  { callApp, call, post, connectionTo }: Ways,
+  now: () => number,
+): Buttons<SlackBody> => {
+  /** As in a test: the Web API is spoken to without TLS. */
+  const isPlain = new URL(apiUrl).protocol === 'http:';
+  const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
+  const isMember = createMembers(call, now);
 
   const teamsOf = async (signal: AbortSignal): Promise<string[]> => {
     const { team_id, enterprise_id } = await call('auth.test', {}, within(signal));
@@ -84,12 +142,11 @@ export const createSlackButtons = (dependencies: ListenDependencies): Buttons<Sl
       const opened = urlIn(await callApp('apps.connections.open', {}, within(signal)), isPlain);
       const teams = await teamsOf(signal);
       let appId: string | undefined;
-      const isMemberInTime: Own['isMember'] = (channel, user, aborted) => isMember(channel, user, within(aborted));
+      const isMemberInTime: IsMember = (channel, user, aborted) => isMember(channel, user, within(aborted));
       await runSocket(
         {
           url: opened.href,
-          connection: connectionTo(asHttp(opened)),
-          ...(pingEveryMs === undefined ? {} : { pingEveryMs }),
+          connection: connectionTo(opened.href.replace(/^ws/, 'http')),
           onHello: (id) => {
             appId = id;
             listening.onOpen();

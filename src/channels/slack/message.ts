@@ -20,10 +20,10 @@ import {
 } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { moreText, ownTitled, type Said, saidFirst } from '../content/heading.ts';
+import { wordingOf } from '../content/reading.ts';
 import { planOf, toMessage } from '../incidents.ts';
 import { isHook } from './address.ts';
 import {
-  beginning,
   colored,
   context,
   dateFormat,
@@ -41,6 +41,7 @@ import {
   section,
   titleBlock,
   wholeBlocks,
+  within,
 } from './blocks.ts';
 import { digestBodies } from './digest.ts';
 
@@ -63,8 +64,6 @@ export function* composeSlack(
   }
   return messages;
 }
-
-// One incident as a Slack message, in each of the three formats. Pure.
 
 /** What a locked phone shows of a message. */
 const PUSH_LIMIT = 300;
@@ -90,17 +89,18 @@ const linksBlock = (links: readonly ContentLink[]): ActionsBlock[] =>
         },
       ];
 
-const noticeBlocks = (notices: readonly string[]): ContextBlock[] => notices.map((notice) => context(notice));
-
-const blocksOf = (content: Content, more: string): KnownBlock[] => [
-  titleBlock(content.title),
-  ...noticeBlocks(noticesOf(content).above),
-  ...happenedBlocks(content, more),
-  ...noticeBlocks(noticesOf(content).below),
-  ...linesBlock(content.lines),
-  ...timesBlock(content.times),
-  ...linksBlock(content.links),
-];
+const blocksOf = (content: Content, more: string): KnownBlock[] => {
+  const { above, below } = noticesOf(content);
+  return [
+    titleBlock(content.title),
+    ...above.map(context),
+    ...happenedBlocks(content, more),
+    ...below.map(context),
+    ...linesBlock(content.lines),
+    ...timesBlock(content.times),
+    ...linksBlock(content.links),
+  ];
+};
 
 /** An announcement has no details, but a colour: when it was sent stands beside the bar. */
 const foldedOf = ({ details, isOurs }: Content, sentAt: number): KnownBlock[] =>
@@ -108,9 +108,8 @@ const foldedOf = ({ details, isOurs }: Content, sentAt: number): KnownBlock[] =>
     ? timesBlock([{ text: clockText(sentAt), at: sentAt }])
     : factBlocks(details);
 
-/** As much of a stored notification as stands in the message where the whole is in a file. */
-const BEGINNING = 2000;
-/** As many facts. */
+/** As much of a stored notification as stands in the message where the whole is in a file, and as many facts. */
+const MESSAGE_BESIDE = 2000;
 const FACTS_BESIDE = 60;
 const VALUE_BESIDE = 300;
 
@@ -154,14 +153,16 @@ const shortFact = (fact: Fact): Fact => ({
 const bodyWithFile = (content: Content, { first, more }: Said, id: string): SlackBody | undefined => {
   const { message, details } = content;
   const file: RestFile = { name: `tocsin-alert-${id}.txt`, text: wholeText(content), isRest: true };
-  const shown = { ...content, detections: first, ...(message === undefined ? {} : { message: start(message) }) };
+  const shown = {
+    ...content,
+    detections: first,
+    ...(message === undefined ? {} : { message: shorten(message, MESSAGE_BESIDE) }),
+  };
   const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
   const left = details.length - facts.length;
   const where = `${left === 0 ? 'All' : `${counted(left, 'more fact')}, and all`} that was said in full: in a file in this message's thread, ${file.name}`;
   return bodyOf(content, blocksOf(shown, moreText({ more })), [...factBlocks(facts), context(where)], file);
 };
-
-const start = (message: string): string => shorten(message, BEGINNING);
 
 /** Everything, or text alone: a part that is missing would not be missed. Our own words are text where they are long. */
 const richBody = (content: Content, sentAt: number, fileId: string | undefined): SlackBody => {
@@ -175,41 +176,21 @@ const richBody = (content: Content, sentAt: number, fileId: string | undefined):
 const ID_SHOWN = 8;
 
 /** `alerts`: of one incident. `mayAttach`: a file may go along with the message. */
-export function* singleBody(
-  alerts: readonly Alert[],
-  { format, presentation, sentAt }: ComposeContext,
-  mayAttach = false,
-): Sliced<SlackBody> {
-  const at = Date.parse(sentAt);
-  const content = ownTitled(yield* describeIncident(alerts, { presentation, sentAt: at }));
+export function* singleBody(alerts: readonly Alert[], context: ComposeContext, mayAttach = false): Sliced<SlackBody> {
+  const wording = wordingOf(context);
+  const content = ownTitled(yield* describeIncident(alerts, wording));
   yield;
-  switch (format) {
-    case 'rich': {
-      const id = contentId('message', ...alerts.map((alert) => alert.id)).slice(0, ID_SHOWN);
-      return richBody(content, at, mayAttach ? id : undefined);
-    }
-    case 'plain':
-      return plainBody(content);
-    case 'minimal':
-      return minimalBody(content);
-  }
+  if (context.format === 'plain') return plainBody(content);
+  if (context.format === 'minimal') return minimalBody(content);
+  const id = contentId('message', ...alerts.map((alert) => alert.id)).slice(0, ID_SHOWN);
+  return richBody(content, wording.sentAt, mayAttach ? id : undefined);
 }
 
-// One incident as text alone, which Slack shows as it stands: where blocks have no room for it, and after a refusal. Pure.
+// One incident as text alone, which Slack shows as it stands: where blocks have no room for it, and after a refusal.
 
-/** Slack cuts at 40,000 characters. */
-const TEXT_LIMIT = 39_000;
 const SHORT_LIMIT = 300;
-const NOTE_ROOM = 60;
 
 const sizeOf = (text: string): number => escapeSlack(text).length;
-
-/** The beginning of a text, within `room` when it is escaped, and how much is missing; `leftOut`: before. */
-const within = (text: string, room: number, leftOut = 0): string => {
-  if (leftOut === 0 && sizeOf(text) <= room) return text;
-  const kept = beginning(text, Math.max(0, room - NOTE_ROOM));
-  return `${kept}… (${leftOut + text.length - kept.length} characters left out)`;
-};
 
 const detectionLine = ({ name, message }: Detection): string => {
   const said = cleanLine(message);
@@ -223,14 +204,8 @@ const factLines = ({ label, value, note, url }: Fact): string[] => [
 
 const paragraph = (lines: readonly string[]): string[] => (lines.length === 0 ? [] : [lines.join('\n')]);
 
-interface Parts {
-  before: string;
-  /** Of each detector. */
-  happened: string[];
-  after: string;
-}
-
-const partsOf = (content: Content): Parts => {
+/** `happened`: of each detector. */
+const partsOf = (content: Content): { before: string; happened: string[]; after: string } => {
   const { title, detections, message, isOurs, lines, times, links, details } = content;
   const { above, below } = noticesOf(content);
   const said = [...detections.map(detectionLine), ...(message === undefined ? [] : [message])];
@@ -258,16 +233,16 @@ const wholeText = (content: Content): string => {
 /** What no text of Slack's holds is cut before anything else is done with it. */
 const withinReach = (detection: Detection): Detection => {
   const { message, leftOut = 0 } = detection;
-  if (message.length <= TEXT_LIMIT) return detection;
-  return { ...detection, message: message.slice(0, TEXT_LIMIT), leftOut: leftOut + message.length - TEXT_LIMIT };
+  if (message.length <= LIMITS.text) return detection;
+  return { ...detection, message: message.slice(0, LIMITS.text), leftOut: leftOut + message.length - LIMITS.text };
 };
 
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
 const plainBody = (content: Content): SlackBody => {
   const detections = content.detections.map(withinReach);
   const { before, happened, after } = partsOf({ ...content, detections });
-  const rest = within(after, TEXT_LIMIT / 2);
-  const shares = fairShares(happened.map(sizeOf), TEXT_LIMIT - sizeOf(before) - sizeOf(rest) - happened.length - 4);
+  const rest = within(after, LIMITS.text / 2);
+  const shares = fairShares(happened.map(sizeOf), LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4);
   const shown = happened.map((text, index) => within(text, shares[index] ?? 0, detections[index]?.leftOut));
   return { text: escapeSlack(joined(before, shown, rest)), mrkdwn: false };
 };
@@ -282,5 +257,5 @@ const minimalBody = ({ headline, details }: Content): SlackBody => {
     ...facts.map(({ label, value }) => `${label}: ${shorten(value, SHORT_LIMIT)}`),
     'Slack refused the full message. Look it up by this id at the monitoring service, or with: tocsin trace ID',
   ].join('\n');
-  return { text: escapeSlack(within(text, TEXT_LIMIT)), mrkdwn: false };
+  return { text: escapeSlack(within(text, LIMITS.text)), mrkdwn: false };
 };

@@ -18,8 +18,6 @@ export interface SocketSettings {
   onEnvelope(type: string, payload: unknown): void;
   /** Slack sends from now on; the id of the app that the connection belongs to, where it says so. */
   onHello(appId: string | undefined): void;
-  /** Default: half a minute. */
-  pingEveryMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -41,10 +39,8 @@ const switchedOff = (): DeliveryError =>
     code: 'link_disabled',
   });
 
-const appIdIn = (info: unknown): string | undefined => textIn(objectIn(info).app_id) || undefined;
-
-/** Closes a connection on which nothing comes any more: that of a host that is gone looks like a quiet one. */
-const watchSilence = (socket: WebSocket, everyMs: number, onSilent: () => void): (() => void) => {
+/** Closes a connection on which nothing comes any more: that of a host that is gone looks like an idle one. */
+const watchSilence = (socket: WebSocket, onSilent: () => void): (() => void) => {
   let silent = 0;
   const heard = (message: unknown): void => {
     if ((message as { websocket?: unknown }).websocket === socket) silent = 0;
@@ -54,16 +50,18 @@ const watchSilence = (socket: WebSocket, everyMs: number, onSilent: () => void):
     if (silent >= MOST_SILENT) return onSilent();
     silent += 1;
     ping(socket);
-  }, everyMs);
+  }, PING_EVERY_MS);
   return () => {
     clearInterval(timer);
     for (const name of SIGNS_OF_LIFE) unsubscribe(name, heard);
   };
 };
 
-/** Resolves when Slack asks to connect anew, or `signal` aborts. Throws a `DeliveryError` where the connection breaks. */
-export const runSocket = async (settings: SocketSettings, signal: AbortSignal): Promise<void> => {
-  const { url, connection, onEnvelope, onHello, pingEveryMs = PING_EVERY_MS } = settings;
+/** Resolves when Slack asks to connect again, or `signal` aborts. Throws a `DeliveryError` where the connection breaks. */
+export const runSocket = async (
+  { url, connection, onEnvelope, onHello }: SocketSettings,
+  signal: AbortSignal,
+): Promise<void> => {
   const { host } = new URL(url);
   const connector = createConnector(connection, CONNECT_TIMEOUT_MS);
   const agent = new Agent({
@@ -76,23 +74,25 @@ export const runSocket = async (settings: SocketSettings, signal: AbortSignal): 
   const stop = (): void => end.resolve();
   const hello = setTimeout(() => end.reject(failure(`${host} did not say hello`, 'no-hello')), HELLO_MS);
 
+  /** A warning comes seconds before the end. */
+  const onDisconnect = (reason: unknown): void => {
+    if (reason === 'link_disabled') end.reject(switchedOff());
+    else if (reason !== 'warning') end.resolve();
+  };
   const take = ({ type, envelope_id: id, payload, reason, connection_info: info }: Record<string, unknown>): void => {
     // At once: Slack waits three seconds, and then calls the press failed.
     if (typeof id === 'string') socket.send(JSON.stringify({ envelope_id: id }));
     if (type === 'hello') {
       clearTimeout(hello);
-      onHello(appIdIn(info));
-    } else if (type === 'disconnect') {
-      // A warning comes seconds before the end.
-      if (reason === 'link_disabled') end.reject(switchedOff());
-      else if (reason !== 'warning') end.resolve();
-    } else if (typeof type === 'string' && typeof id === 'string') onEnvelope(type, payload);
+      onHello(textIn(objectIn(info).app_id) || undefined);
+    } else if (type === 'disconnect') onDisconnect(reason);
+    else if (typeof type === 'string' && typeof id === 'string') onEnvelope(type, payload);
   };
 
   socket.addEventListener('message', ({ data }) => take(jsonObjectIn(String(data))));
   socket.addEventListener('error', ({ error }) => end.reject(networkFailure(error, host, undefined, connection.names)));
   socket.addEventListener('close', ({ code }) => end.reject(failure(`${host} closed the connection`, `ws-${code}`)));
-  const unwatch = watchSilence(socket, pingEveryMs, () => end.reject(failure(`${host} is silent`, 'silent')));
+  const unwatch = watchSilence(socket, () => end.reject(failure(`${host} is silent`, 'silent')));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {

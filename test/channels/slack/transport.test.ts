@@ -344,12 +344,15 @@ describe('transport', () => {
     expect(await send()).toEqual({});
   });
 
-  test.each(Object.entries(SLACK_CODES))('%s is %s', async (code, reason) => {
-    const { receiver, send } = await openSlack();
-    receiver.script({ status: 200, body: JSON.stringify({ ok: false, error: code }) });
-    await expect(send()).rejects.toMatchObject({ reason, code });
-    expect(receiver.arrived).toHaveLength(1);
-  });
+  test.each(Object.entries(SLACK_CODES).map(([code, { reason }]) => [code, reason]))(
+    '%s is %s',
+    async (code, reason) => {
+      const { receiver, send } = await openSlack();
+      receiver.script({ status: 200, body: JSON.stringify({ ok: false, error: code }) });
+      await expect(send()).rejects.toMatchObject({ reason, code });
+      expect(receiver.arrived).toHaveLength(1);
+    },
+  );
 
   test.each([
     [

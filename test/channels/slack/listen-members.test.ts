@@ -1,6 +1,6 @@
 /** Who is in a Slack channel: asked page by page within a bound, and not again within a minute. */
 import { describe, expect, test } from 'vitest';
-import { createMembers } from '../../../src/channels/slack/members.ts';
+import { createMembers } from '../../../src/channels/slack/listen.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 
 const CHANNEL = 'C0000001';
@@ -8,14 +8,14 @@ const CHANNEL = 'C0000001';
 const setUp = (answer: (args: Record<string, unknown>) => Record<string, unknown>) => {
   const calls: Record<string, unknown>[] = [];
   const clock = { now: 1_000_000 };
-  const isMember = createMembers({
-    call: async (method, args) => {
+  const isMember = createMembers(
+    async (method, args) => {
       expect(method).toBe('conversations.members');
       calls.push(args);
       return answer(args);
     },
-    now: () => clock.now,
-  });
+    () => clock.now,
+  );
   const ask = (user: string, channel = CHANNEL) => isMember(channel, user, new AbortController().signal);
   return { ask, calls, clock };
 };

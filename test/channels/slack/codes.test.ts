@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hookFailure } from '../../../src/channels/slack/call.ts';
-import { explain, explainHook, SLACK_CODES } from '../../../src/channels/slack/codes.ts';
+import { hookMeaningOf, meaningOf, SLACK_CODES } from '../../../src/channels/slack/codes.ts';
 
 /** Of our program, not of the operator's: nobody can mend these by a setting. */
 const OURS = [
@@ -15,10 +15,10 @@ const OURS = [
 ];
 
 const codesOf = (reason: string): string[] =>
-  Object.keys(SLACK_CODES).filter((code) => SLACK_CODES[code] === reason && !OURS.includes(code));
+  Object.keys(SLACK_CODES).filter((code) => SLACK_CODES[code]?.reason === reason && !OURS.includes(code));
 
 test.each(codesOf('destination-dead'))('%s is said of the channel in words, with what mends it', (code) => {
-  const { who, is = '', todo } = explain(code) ?? {};
+  const { who, is = '', todo } = meaningOf(code)?.explanation ?? {};
   expect(who).toBeUndefined();
   expect(is).toMatch(/^(is|has|does|takes) /);
   expect(is).not.toMatch(/_/);
@@ -26,7 +26,7 @@ test.each(codesOf('destination-dead'))('%s is said of the channel in words, with
 });
 
 test.each(codesOf('sender-misconfigured'))('%s is said of Slack in words, with what mends it', (code) => {
-  const { who, is = '', todo } = explain(code) ?? {};
+  const { who, is = '', todo } = meaningOf(code)?.explanation ?? {};
   expect(who).toBe('Slack');
   expect(is).toMatch(/^[a-z]/);
   expect(is).not.toMatch(/_/);
@@ -34,9 +34,8 @@ test.each(codesOf('sender-misconfigured'))('%s is said of Slack in words, with w
 });
 
 test('a code that says nothing about channel or token has no words', () => {
-  expect([explain('invalid_blocks'), explain('constructor'), explainHook('brand_new')]).toEqual(
-    Array(3).fill(undefined),
-  );
+  expect(meaningOf('invalid_blocks')?.explanation).toBeUndefined();
+  expect([meaningOf('constructor'), hookMeaningOf('brand_new')]).toEqual([undefined, undefined]);
 });
 
 test('an incoming webhook is never blamed on the bot token', () => {
