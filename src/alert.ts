@@ -72,9 +72,17 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const FORMATS = ['rich', 'plain', 'minimal'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A destination that people read; a webhook is read by a program. */
-export const isHuman = ({ kind }: { kind: string }): boolean =>
-  CHANNEL_KINDS.some((one) => one === kind && one !== 'webhook');
+export const isChannelKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
+
+const READERS: Readonly<Record<ChannelKind, 'people' | 'programs'>> = {
+  email: 'people',
+  telegram: 'people',
+  slack: 'people',
+  webhook: 'programs',
+};
+
+/** A destination that people read. */
+export const isHuman = ({ kind }: { kind: string }): boolean => isChannelKind(kind) && READERS[kind] === 'people';
 
 export const SOURCES = ['inspections', 'notifications'] as const;
 export type Source = (typeof SOURCES)[number];

@@ -152,7 +152,9 @@ const ROWS: Record<string, readonly string[]> = {
     ...[...GROUND, 'schema/', 'connection/', 'channels/address.ts', 'zod', 'yaml'],
     'channels/content/placeholders.ts',
     'channels/content/template.ts',
-    ...KINDS.flatMap((kind) => [`channels/${kind}/config.ts`, `channels/${kind}/address.ts`]),
+    // What each kind states of itself.
+    ...['channels/registry.ts', 'type channels/channel.ts'],
+    ...KINDS.map((kind) => `channels/${kind}/config.ts`),
   ],
   'redis/': [...GROUND, 'connection/', 'ioredis'],
   'queue/': [...GROUND, 'redis/', 'bullmq', 'ioredis'],

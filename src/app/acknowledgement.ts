@@ -74,9 +74,9 @@ const pageUrl =
 /** Ends when `signal` aborts; never rejects. */
 const pauseFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** Without e-mail in the config nothing is sent to mailboxes. */
+/** A message with a link cannot be changed, so another one follows it. */
 const tellMailboxesOf = ({ channels, dispatching, store, log }: OpenAcknowledgement): TellMailboxes | undefined =>
-  channels.some(({ kind }) => kind === 'email')
+  channels.some(({ withAcknowledgeLink }) => withAcknowledgeLink !== undefined)
     ? createTellMailboxes({
         ...dispatching,
         fallback: dispatching.fallback.destinations,

@@ -2,12 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, isSample } from '../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, isHuman, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
 import { FEW } from '../channels/incidents.ts';
-import { canBeDisabled, isBatched, pacingOf } from '../channels/registry.ts';
+import { canBeDisabled, pacingOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import type { AttemptEvent } from '../deliver/attempt-stages.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
@@ -105,7 +105,7 @@ const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
     sendSlots: createSendSlots({ rateLimiter: store.rateLimiter, paceOf, senderOf, senderTurns, now }),
     health,
     addressChanges: store.addressChanges,
-    ...(isBatched(channel.kind)
+    ...(isHuman(channel)
       ? {
           batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
           threads: createThreads(store.redis, store.prefix, ledger, {

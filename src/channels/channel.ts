@@ -170,15 +170,80 @@ export interface ChannelDependencies {
 /** Opens what sending needs (pools, clients), without any request yet. */
 export type CreateChannel<Config> = (config: Config, dependencies: ChannelDependencies) => Channel;
 
+/** What an entry in the config's lists of channels needs. */
+export interface EntryRules {
+  /** It names addresses by one of these keys. */
+  keys: readonly ('contacts' | 'url')[];
+  /** What somebody has to do where it names none. */
+  missing: string;
+  /** Contacts that cannot be addresses; the rest is checked when alerts are routed. */
+  contact?: { isPossible(contact: string): boolean; rule: string };
+  /** The key of the kind's section without which contacts are of no use. */
+  contactsNeed?: string;
+}
+
+/** What a person has told `tocsin init` of a channel. */
+export interface SetupAnswers {
+  /** One address: for test messages, and for alerts that reach nobody else. */
+  to: string;
+  /** Of the provider's API, where it is another one than usual. */
+  apiUrl?: string;
+  /** Of a kind with `hasRelay`. */
+  relay?: { from: string; host: string; port: number; tls?: string; user?: string };
+  /** The address is no public one by https. */
+  isPrivate?: boolean;
+}
+
+/** How the lines of a section write values. */
+export interface SetupWriting {
+  /** A text in quotes, in which nothing is replaced. */
+  quoted(text: string): string;
+  /** The variable of the secret. */
+  secret: string;
+}
+
+/** What `tocsin init` asks for a kind, and what it writes. */
+export interface Setup {
+  /** Asks for one address. */
+  question: string;
+  /** Where the address is a secret: the variable that holds it. */
+  addressVariable?: string;
+  /** The variable as `config/tocsin.example.yaml` and `docker-compose.yml` name it. Without a question a secret is made. */
+  secret: { variable: string } & ({ question: string } | { make(): string });
+  /** It sends through a mail relay, which is asked for as well; the secret only where somebody logs in there. */
+  hasRelay?: true;
+  /** The kind's section in YAML, two spaces in. */
+  linesOf(answers: SetupAnswers, writing: SetupWriting): string[];
+}
+
+/** A message as `tocsin preview` shows it, besides what it is composed of. */
+export interface PreviewOptions {
+  /** What stands below it. */
+  annotation?: Annotation | undefined;
+  webhookFormat: string;
+}
+
+/** Composes as the channel would, with neither config nor provider's library. One body for each message. */
+export type ComposePreview = (parcel: Parcel, context: ComposeContext, options: PreviewOptions) => unknown[];
+
+/** The certificates of a section. */
+export interface Certificates {
+  ca?: string | undefined;
+  cert?: string | undefined;
+}
+
 /** One kind of channel, as the registry lists it: everything that can be known of it without sending. */
 export interface ChannelModule<Config> {
   kind: ChannelKind;
+  /** All its destinations as people read it: `every Slack channel`; and what is so where none can be sent to. */
+  words: { every: string; none: string };
+  entry: EntryRules;
   /** The addresses that an entry of this kind names. Pure and strict: anything that may be no address is a problem. */
   addressesOf(entry: ChannelEntry): Addresses;
   /** The address without its secrets, as people may see it. */
   labelOf(address: string): string;
-  /** People read it: alerts that come faster than it takes messages wait in a batch. A program gets each by itself. */
-  isBatched: boolean;
+  /** Addresses are the same in whatever case they are written. */
+  ignoresCase: boolean;
   /** A receiver can refuse all further messages for good; its destination is then disabled. Default: none can. */
   canBeDisabled?: boolean;
   /** Other addresses are sent to by the same sender (a token, a mail server), which has a rate of its own. */
@@ -189,6 +254,21 @@ export interface ChannelModule<Config> {
   rateOf?(address: string, configured: RateLimit): RateLimit;
   /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */
   sharesRateWith?(address: string): string;
+  /**
+   * How readers acknowledge: by a button below the message, which may need a key of the kind's section; or by a link in a
+   * message that cannot be changed afterwards. Left out: they cannot.
+   */
+  acknowledgedBy?: { way: 'button'; key?: string } | { way: 'link' };
+  setup: Setup;
+  /** `email by smtp.example.com:587`, for people who check a config. */
+  summaryOf(config: Config): string;
+  /** Every part of the section that may have certificates, by its path in it; empty for the section itself. */
+  connectionsOf(config: Config): [path: string, certificates: Certificates][];
+  preview: {
+    /** An address that nobody has. */
+    address: string;
+    load(): Promise<ComposePreview>;
+  };
   /** Loads what sends, its provider's library included, which takes time and memory. */
   load(): Promise<CreateChannel<Config>>;
 }

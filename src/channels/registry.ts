@@ -1,9 +1,9 @@
 /** All kinds of channel, and what is asked of a kind by its name: addresses, facts, rates, rows for people. A kind without a module does not compile. */
-import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind } from '../alert.ts';
 import { type ChannelEntry, destinationId, senderId } from '../item.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { quoteContact } from './address.ts';
-import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
+import type { Addresses, Certificates, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
 import { email } from './email/module.ts';
 import type { RateLimit } from './options.ts';
@@ -14,55 +14,75 @@ import { telegram } from './telegram/module.ts';
 import type { WebhookConfig } from './webhook/config.ts';
 import { webhook } from './webhook/module.ts';
 
-// All kinds of channel. A kind without a module does not compile.
+interface Configs {
+  email: EmailConfig;
+  telegram: TelegramConfig;
+  slack: SlackConfig;
+  webhook: WebhookConfig;
+}
 
 /** The `channels` section of the config. Nothing is sent by a kind that is left out. */
-export interface ChannelConfigs {
-  email?: EmailConfig;
-  telegram?: TelegramConfig;
-  slack?: SlackConfig;
-  webhook?: WebhookConfig;
-}
+export type ChannelConfigs = Partial<Configs>;
 
 type Address = Pick<Destination, 'kind' | 'address'>;
 
-const modules = { email, telegram, slack, webhook } satisfies {
-  [Kind in ChannelKind]: ChannelModule<NonNullable<ChannelConfigs[Kind]>>;
+const modules: { readonly [Kind in ChannelKind]: ChannelModule<Configs[Kind]> } = { email, telegram, slack, webhook };
+
+/** What is true of a kind, whatever its config. */
+export const kindFacts = (kind: ChannelKind): Omit<ChannelModule<never>, 'load' | 'summaryOf' | 'connectionsOf'> =>
+  modules[kind];
+
+/** Its readers acknowledge by a link: their messages cannot be changed. */
+export const acknowledgesByLink = (kind: string): kind is ChannelKind =>
+  isChannelKind(kind) && kindFacts(kind).acknowledgedBy?.way === 'link';
+
+/** What each kind that is set up answers, in the order of `CHANNEL_KINDS`. */
+const ofConfigured = <T>(
+  configs: ChannelConfigs,
+  ask: <Config>(module: ChannelModule<Config>, config: Config) => T,
+): T[] => {
+  const askKind = <Kind extends ChannelKind>(kind: Kind): T[] => {
+    const config = configs[kind];
+    return config === undefined ? [] : [ask<Configs[Kind]>(modules[kind], config)];
+  };
+  return CHANNEL_KINDS.flatMap(askKind);
 };
+
+/** Each kind that is set up, in a few words. */
+export const summariesOf = (configs: ChannelConfigs): string[] =>
+  ofConfigured(configs, (module, config) => module.summaryOf(config));
+
+/** Every section of a channel that may have certificates, by its path in the config. */
+export const connectionsOf = (configs: ChannelConfigs): [path: string, certificates: Certificates][] =>
+  ofConfigured(configs, (module, config) =>
+    module
+      .connectionsOf(config)
+      .map(([path, certificates]): [string, Certificates] => [
+        ['channels', module.kind, ...(path === '' ? [] : [path])].join('.'),
+        certificates,
+      ]),
+  ).flat();
 
 export const addressesOf = (kind: ChannelKind, entry: ChannelEntry): Addresses => modules[kind].addressesOf(entry);
 
 export const labelOf = (kind: ChannelKind, address: string): string => modules[kind].labelOf(address);
 
-const factsOf = (kind: ChannelKind): Omit<ChannelModule<never>, 'load'> => modules[kind];
+export const canBeDisabled = (kind: ChannelKind): boolean => kindFacts(kind).canBeDisabled ?? false;
 
-export const isBatched = (kind: ChannelKind): boolean => factsOf(kind).isBatched;
+export const givesHandle = ({ kind, address }: Address): boolean => kindFacts(kind).givesHandle(address);
 
-export const canBeDisabled = (kind: ChannelKind): boolean => factsOf(kind).canBeDisabled ?? false;
-
-export const givesHandle = ({ kind, address }: Address): boolean => factsOf(kind).givesHandle(address);
-
-export const sharesSender = ({ kind, address }: Address): boolean => factsOf(kind).sharesSender(address);
+export const sharesSender = ({ kind, address }: Address): boolean => kindFacts(kind).sharesSender(address);
 
 export const rateOf = ({ kind, address }: Address, configured: RateLimit): RateLimit =>
-  factsOf(kind).rateOf?.(address, configured) ?? configured;
+  kindFacts(kind).rateOf?.(address, configured) ?? configured;
 
 /** The address whose rate this one shares: usually itself. */
 export const sharesRateWith = ({ kind, address }: Address): string =>
-  factsOf(kind).sharesRateWith?.(address) ?? address;
+  kindFacts(kind).sharesRateWith?.(address) ?? address;
 
 /** Loads and opens every kind that the config sets up, and no other. */
-export const openChannels = async (configs: ChannelConfigs, dependencies: ChannelDependencies): Promise<Channel[]> => {
-  const open = async <Config>(module: ChannelModule<Config>, config: Config | undefined): Promise<Channel[]> =>
-    config === undefined ? [] : [(await module.load())(config, dependencies)];
-  const opened = await Promise.all([
-    open(email, configs.email),
-    open(telegram, configs.telegram),
-    open(slack, configs.slack),
-    open(webhook, configs.webhook),
-  ]);
-  return opened.flat();
-};
+export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Promise<Channel[]> =>
+  Promise.all(ofConfigured(configs, async (module, config) => (await module.load())(config, dependencies)));
 
 // Rate limits: each destination has its own, and all that share a sender have the sender's as well.
 
@@ -112,8 +132,6 @@ export interface ChannelRow {
 
 const KIND_MAX = 20;
 
-const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
-
 const unknownRows = ({ name, contacts = [], url }: ChannelEntry): ChannelRow[] => {
   const kind = shorten(cleanLine(name), KIND_MAX) || 'unnamed';
   const addresses = [...contacts, ...(url === undefined ? [] : [url])].map(quoteContact);
@@ -122,7 +140,7 @@ const unknownRows = ({ name, contacts = [], url }: ChannelEntry): ChannelRow[] =
 
 const rowsOf = (entry: ChannelEntry): ChannelRow[] => {
   const { name: kind } = entry;
-  if (!isKind(kind)) return unknownRows(entry);
+  if (!isChannelKind(kind)) return unknownRows(entry);
   const { addresses, problems } = addressesOf(kind, entry);
   return [
     ...addresses.map((address) => ({ kind, address: labelOf(kind, address) })),

@@ -1,7 +1,7 @@
 /** Channels of a protocol: as the operator sees them, and as the operator hands them in. */
 
 import { z } from 'zod';
-import { CHANNEL_KINDS, type ChannelKind, type JsonObject, type JsonValue } from '../alert.ts';
+import { type ChannelKind, isChannelKind, type JsonObject, type JsonValue } from '../alert.ts';
 import { labelNow, webAddress, webLabel } from '../channels/address.ts';
 import { addressesOf, type ChannelRow, channelRows } from '../channels/registry.ts';
 import { type Breach, hideUrlTails } from '../config/problems.ts';
@@ -92,8 +92,6 @@ export const channelChanges = (before: readonly ChannelEntry[], after: readonly 
 
 // Channels as the operator hands them in: the service's own shape, with addresses that each kind can send to.
 
-const isKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
-
 const MASKED_RULE = 'is masked: print the channels with --show-secrets to hand them back';
 
 const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<ChannelEntry, 'name'>): Breach[] => {
@@ -105,7 +103,7 @@ const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<Channel
 /** Its kind checks each address by itself, so that a problem has a place. */
 const entryBreaches = (element: unknown, index: number): Breach[] => {
   const { name, contacts, url } = Object(element) as { name?: unknown; contacts?: unknown; url?: unknown };
-  if (!isKind(name)) return [];
+  if (!isChannelKind(name)) return [];
   const named: unknown[] = Array.isArray(contacts) ? contacts : [];
   if (named.length === 0 && url === undefined) return problemsAt([index], name, {});
   return [

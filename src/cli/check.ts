@@ -1,5 +1,6 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
+import { summariesOf } from '../channels/registry.ts';
 import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
 import { connectionNotes, exposuresOf, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
@@ -42,16 +43,6 @@ const protocolsLine = ({ protocols: { include, exclude, overrides } }: Config): 
   return `${include.join(', ')}${except}${own === 0 ? '' : `; ${own} with channels of their own`}`;
 };
 
-const channelsLine = ({ channels: { email, telegram, slack, webhook } }: Config): string =>
-  [
-    email === undefined ? [] : [`email by ${email.smtp.host}:${email.smtp.port}`],
-    telegram === undefined ? [] : [`telegram by ${hostOf(telegram.apiRoot)}`],
-    slack === undefined ? [] : [`slack${slack.botToken === undefined ? ', incoming webhooks only' : ''}`],
-    webhook === undefined ? [] : ['webhook'],
-  ]
-    .flat()
-    .join('; ');
-
 const fallbackLine = ({ fallback }: Config): string =>
   fallback === undefined
     ? 'none'
@@ -85,7 +76,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `dataDir: ${config.dataDir}${fromVariable(loaded, 'dataDir')}`,
   `forwards: ${forwardsLine(config)}, ${everyLine(config)}`,
   `protocols: ${protocolsLine(config)}`,
-  `channels: ${channelsLine(config)}`,
+  `channels: ${summariesOf(config.channels).join('; ')}`,
   `fallback: ${fallbackLine(config)}`,
   `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
   ...proxyLines(config),

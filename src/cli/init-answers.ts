@@ -1,12 +1,12 @@
 /** What `tocsin init` has to know: from its options and the environment, else from the person at the terminal. */
-import { randomBytes } from 'node:crypto';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { kindFacts } from '../channels/registry.ts';
 import { serviceSection } from '../config/poll-section.ts';
 import type { Environment } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 import { parseHostPort } from '../schema/fields.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
-import { CHANNEL_SECRET, type ChannelAnswers, SERVICE_KEY, type ServiceAnswers, WEBHOOK_URL } from './init-config.ts';
+import { type ChannelAnswers, SERVICE_KEY, type ServiceAnswers } from './init-config.ts';
 import { kindOf } from './options.ts';
 
 export interface InitOptions extends CommonOptions {
@@ -39,37 +39,36 @@ export interface Variables {
 
 export const STOPPED = 'stopped: nothing was written';
 
-const TO_QUESTIONS: Readonly<Record<ChannelKind, string>> = {
-  email: 'Mailbox to send to, like oncall@example.com: ',
-  telegram: 'Chat id or @name, the bot being a member: ',
-  slack: 'Slack channel id, like C024BE91L, the bot being invited: ',
-  webhook: 'URL of the receiver: ',
-};
-
-const SECRET_QUESTIONS: Readonly<Record<Exclude<ChannelKind, 'webhook'>, string>> = {
-  email: 'Password at the relay (does not show): ',
-  telegram: 'Token of the Telegram bot, from BotFather (does not show): ',
-  slack: 'Bot token of the Slack app, xoxb-... (does not show): ',
-};
-
 const isSet = ({ known, given }: Variables, name: string): boolean => (given[name] ?? known[name] ?? '') !== '';
+
+/** The options that a channel of this kind lacks, and the variables that it needs. */
+const demandsOf = (
+  { channel, to, from, smtp, smtpUser }: InitOptions,
+  variables: Variables,
+): { options: string[]; names: string[] } => {
+  if (channel === undefined) return { options: to === undefined ? ['--to ADDRESS'] : [], names: [] };
+  const { addressVariable: name, hasRelay = false, secret } = kindFacts(kindOf(channel)).setup;
+  const isNamed = to !== undefined || (name !== undefined && isSet(variables, name));
+  return {
+    options: [
+      ...(isNamed ? [] : [`--to ADDRESS${name === undefined ? '' : ` or the variable ${name}`}`]),
+      ...(hasRelay && from === undefined ? ['--from ADDRESS'] : []),
+      ...(hasRelay && smtp === undefined ? ['--smtp HOST:PORT'] : []),
+    ],
+    names: 'question' in secret && (!hasRelay || smtpUser !== undefined) ? [secret.variable] : [],
+  };
+};
 
 /** Throws a `UsageError` that names every option and variable that is missing, where nobody can be asked. */
 export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Variables): void => {
   if (ask !== undefined) return;
-  const { channel, smtpUser } = options;
-  const needsSecret = channel === 'slack' || channel === 'telegram' || (channel === 'email' && smtpUser !== undefined);
-  const secret = needsSecret ? [CHANNEL_SECRET[kindOf(channel)]] : [];
-  const hasUrl = channel === 'webhook' && isSet(variables, WEBHOOK_URL);
-  const urlHint = channel === 'webhook' ? ` or the variable ${WEBHOOK_URL}` : '';
+  const demands = demandsOf(options, variables);
   const missing = [
-    options.service === undefined ? ['--service URL'] : [],
-    channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : [],
-    options.to === undefined && !hasUrl ? [`--to ADDRESS${urlHint}`] : [],
-    channel === 'email' && options.from === undefined ? ['--from ADDRESS'] : [],
-    channel === 'email' && options.smtp === undefined ? ['--smtp HOST:PORT'] : [],
-    [SERVICE_KEY, ...secret].filter((name) => !isSet(variables, name)).map((name) => `the variable ${name}`),
-  ].flat();
+    ...(options.service === undefined ? ['--service URL'] : []),
+    ...(options.channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : []),
+    ...demands.options,
+    ...[SERVICE_KEY, ...demands.names].filter((name) => !isSet(variables, name)).map((name) => `the variable ${name}`),
+  ];
   if (missing.length > 0) {
     throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
   }
@@ -145,12 +144,10 @@ const askKind = async (io: Io, before: ChannelKind = 'slack'): Promise<ChannelKi
   }
 };
 
-type Email = NonNullable<ChannelAnswers['email']>;
+type Relay = NonNullable<ChannelAnswers['relay']>;
 const TLS_QUESTION = 'Encryption to the relay: verify, opportunistic, off: ';
 
-type Relay = Pick<Email, 'host' | 'port'>;
-
-const askRelay = async (io: Io, smtp: string | undefined, before?: Relay): Promise<Relay> => {
+const askHost = async (io: Io, smtp: string | undefined, before?: Relay): Promise<Pick<Relay, 'host' | 'port'>> => {
   const offered = before === undefined ? undefined : `${before.host}:${before.port}`;
   for (let text = smtp; ; text = undefined) {
     const answer = text ?? (await askAgain(io, 'Mail relay as HOST:PORT, like smtp.example.com:587: ', offered));
@@ -162,28 +159,22 @@ const askRelay = async (io: Io, smtp: string | undefined, before?: Relay): Promi
   }
 };
 
-const askEmail = async (
+const askRelay = async (
   options: InitOptions,
   io: Io,
-  variables: Variables,
-  again: boolean,
-  before?: Email,
-): Promise<Email> => {
-  const { host, port } = await askRelay(io, options.smtp, before);
+  settleSecret: () => Promise<void>,
+  before?: Relay,
+): Promise<Relay> => {
+  const { host, port } = await askHost(io, options.smtp, before);
   const from = options.from ?? (await askAgain(io, 'Sender, like Tocsin <tocsin@example.com>: ', before?.from));
   const user = options.smtpUser ?? (io.ask === undefined ? '' : await askFor(io, 'User at the relay [none]: ', ''));
-  if (user !== '') await settle(io, variables, CHANNEL_SECRET.email, SECRET_QUESTIONS.email, again);
+  if (user !== '') await settleSecret();
   // Most relays have TLS: only a person whose relay did not work is asked.
   const tls = before === undefined ? options.smtpTls : await askAgain(io, TLS_QUESTION, before.tls ?? 'verify');
   return { from, host, port, ...(tls === undefined ? {} : { tls }), ...(user === '' ? {} : { user }) };
 };
 
-const settleWebhook = ({ known, given }: Variables, to: string): void => {
-  given[WEBHOOK_URL] = to;
-  const secret = known[CHANNEL_SECRET.webhook] ?? '';
-  given[CHANNEL_SECRET.webhook] ??= secret === '' ? `whsec_${randomBytes(32).toString('base64')}` : secret;
-};
-
+/** `before`: what did not work. The person is asked for everything again, and offered it. */
 export const askChannel = async (
   given: InitOptions,
   io: Io,
@@ -194,16 +185,19 @@ export const askChannel = async (
   const { apiUrl, allowPrivate: isPrivate = false } = given;
   const options: InitOptions = again ? { config: given.config, check: given.check } : given;
   const kind = options.channel === undefined ? await askKind(io, before?.kind) : kindOf(options.channel);
-  const email = kind === 'email' ? await askEmail(options, io, variables, again, before?.email) : undefined;
-  if (kind === 'slack' || kind === 'telegram')
-    await settle(io, variables, CHANNEL_SECRET[kind], SECRET_QUESTIONS[kind], again);
-  // On a command line everybody on the machine can see a URL that is a secret.
-  const url = kind === 'webhook' && !again ? variables.known[WEBHOOK_URL] || undefined : undefined;
-  const to =
-    options.to ?? url ?? (await askAgain(io, TO_QUESTIONS[kind], before?.kind === kind ? before.to : undefined));
-  if (kind === 'webhook') settleWebhook(variables, to);
+  const { question, addressVariable, secret, hasRelay = false } = kindFacts(kind).setup;
+  const settleSecret = async (): Promise<void> => {
+    if ('question' in secret) await settle(io, variables, secret.variable, secret.question, again);
+    else variables.given[secret.variable] ??= variables.known[secret.variable] || secret.make();
+  };
+  const relay = hasRelay ? await askRelay(options, io, settleSecret, before?.relay) : undefined;
+  if (!hasRelay) await settleSecret();
+  // On a command line everybody on the machine can see an address that is a secret.
+  const known = addressVariable !== undefined && !again ? variables.known[addressVariable] || undefined : undefined;
+  const to = options.to ?? known ?? (await askAgain(io, question, before?.kind === kind ? before.to : undefined));
+  if (addressVariable !== undefined) variables.given[addressVariable] = to;
   const api = apiUrl === undefined ? {} : { apiUrl };
-  return { kind, to: to.trim(), isPrivate, ...api, ...(email === undefined ? {} : { email }) };
+  return { kind, to: to.trim(), isPrivate, ...api, ...(relay === undefined ? {} : { relay }) };
 };
 
 /** True for yes; without an answer `standard`. Asks until it is one of both: a key that is typed here is no no. */

@@ -1,5 +1,7 @@
 /** The texts that `tocsin init` writes: a small config with comments, and the file of variables beside it. */
 import type { ChannelKind } from '../alert.ts';
+import type { SetupAnswers } from '../channels/channel.ts';
+import { kindFacts } from '../channels/registry.ts';
 import { readEnvText } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 
@@ -7,82 +9,28 @@ export interface ServiceAnswers {
   baseUrl: string;
 }
 
-export interface ChannelAnswers {
+export interface ChannelAnswers extends SetupAnswers {
   kind: ChannelKind;
-  /** One address of that kind: for test messages, and for alerts that reach nobody else. */
-  to: string;
-  /** Of Slack's or Telegram's API, where it is another one than usual. */
-  apiUrl?: string;
-  /** Of e-mail. */
-  email?: { from: string; host: string; port: number; tls?: string; user?: string };
-  /** Of a webhook that is no public https address. */
-  isPrivate?: boolean;
 }
 
-/** The variables that hold the secrets, as `config/tocsin.example.yaml` and `docker-compose.yml` name them. */
+/** The variable of the key, as `config/tocsin.example.yaml` and `docker-compose.yml` name it. */
 export const SERVICE_KEY = 'TOCSIN_API_KEY';
-export const CHANNEL_SECRET: Readonly<Record<ChannelKind, string>> = {
-  email: 'SMTP_PASSWORD',
-  telegram: 'TELEGRAM_TOKEN',
-  slack: 'SLACK_TOKEN',
-  webhook: 'WEBHOOK_SECRET',
-};
-
-export const WEBHOOK_URL = 'WEBHOOK_URL';
 
 /** A text in quotes, in which nothing is replaced. */
 const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
 export const variable = (name: string): string => `\${${name}}`;
 
-const emailLines = ({ email }: ChannelAnswers): string[] => {
-  const { from = '', host = '', port = 587, tls, user } = email ?? {};
-  return [
-    '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
-    '  # certificate of its own, or without TLS, see tls and ca in config/tocsin.example.yaml.',
-    '  email:',
-    `    from: ${quoted(from)}`,
-    '    smtp:',
-    `      host: ${quoted(host)}`,
-    `      port: ${port}`,
-    ...(port === 465 ? ['      secure: true'] : []),
-    ...(tls === undefined ? [] : [`      tls: ${tls}`]),
-    ...(user === undefined ? [] : [`      user: ${quoted(user)}`, `      pass: ${variable(CHANNEL_SECRET.email)}`]),
-  ];
+const addressOf = ({ kind, to }: ChannelAnswers): string => {
+  const { addressVariable } = kindFacts(kind).setup;
+  return addressVariable === undefined
+    ? `{ name: ${kind}, contacts: [${quoted(to)}] }`
+    : `{ name: ${kind}, url: "${variable(addressVariable)}" }`;
 };
 
-const KIND_LINES: Readonly<Record<ChannelKind, (answers: ChannelAnswers) => string[]>> = {
-  email: emailLines,
-  telegram: ({ apiUrl }) => [
-    '  # Telegram through a bot. It must be a member of the chats.',
-    '  telegram:',
-    `    botToken: ${variable(CHANNEL_SECRET.telegram)}`,
-    ...(apiUrl === undefined ? [] : [`    apiRoot: ${quoted(apiUrl)}`]),
-  ],
-  slack: ({ apiUrl }) => [
-    '  # Slack through an app with the scopes chat:write and files:write. Invite its bot to the channels.',
-    '  slack:',
-    `    botToken: ${variable(CHANNEL_SECRET.slack)}`,
-    ...(apiUrl === undefined ? [] : [`    apiUrl: ${quoted(apiUrl)}`]),
-  ],
-  webhook: ({ to, isPrivate = false }) => [
-    '  # Webhooks, signed with this secret; their receivers need it, too.',
-    '  webhook:',
-    `    secret: ${variable(CHANNEL_SECRET.webhook)}`,
-    ...(isPrivate
-      ? [
-          '    # Tocsin sends to public https addresses only, except for these.',
-          `    allowHttp: ${URL.parse(to)?.protocol === 'http:'}`,
-          `    allowNetworks: [${quoted((URL.parse(to)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1'))}]`,
-        ]
-      : []),
-  ],
+const sectionLines = (channel: ChannelAnswers): string[] => {
+  const { secret, linesOf } = kindFacts(channel.kind).setup;
+  return linesOf(channel, { quoted, secret: variable(secret.variable) });
 };
-
-// Whoever knows a webhook's URL may post to it.
-const addressOf = ({ kind, to }: ChannelAnswers): string =>
-  kind === 'webhook'
-    ? `{ name: webhook, url: "${variable(WEBHOOK_URL)}" }`
-    : `{ name: ${kind}, contacts: [${quoted(to)}] }`;
 
 /** What is needed to ask the service alone. */
 export const serviceText = ({ baseUrl }: ServiceAnswers): string =>
@@ -104,7 +52,7 @@ export const configText = (service: ServiceAnswers, channel: ChannelAnswers, env
     '',
     '# How each kind of channel is reached. Where the alerts of a protocol go, the service says.',
     'channels:',
-    ...KIND_LINES[channel.kind](channel),
+    ...sectionLines(channel),
     '',
     "# Where an alert goes that no other channel has accepted in this time, and where Tocsin's own announcements go.",
     'fallback:',

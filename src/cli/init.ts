@@ -3,6 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
+import { kindFacts } from '../channels/registry.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { envFileOf, withEnvFile } from '../config/variables.ts';
@@ -20,16 +21,7 @@ import {
   STOPPED,
   type Variables,
 } from './init-answers.ts';
-import {
-  CHANNEL_SECRET,
-  type ChannelAnswers,
-  configText,
-  envText,
-  type ServiceAnswers,
-  serviceText,
-  variable,
-  WEBHOOK_URL,
-} from './init-config.ts';
+import { type ChannelAnswers, configText, envText, type ServiceAnswers, serviceText, variable } from './init-config.ts';
 import { kindOf } from './options.ts';
 
 // What `tocsin init` says at its end: what it wrote, and what comes next.
@@ -49,17 +41,18 @@ const nextSteps = (
   const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
   const { given } = variables;
-  // Whoever knows a webhook's URL may post to it: it stays out of terminals, and of what they record.
-  const address = kind === 'webhook' ? `'${variable(WEBHOOK_URL)}'` : shellWord(to);
+  const { addressVariable, secret } = kindFacts(kind).setup;
+  // An address that is a secret stays out of terminals, and of what they record.
+  const address = addressVariable === undefined ? shellWord(to) : `'${variable(addressVariable)}'`;
   const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
   return [
     `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
     ...(shadowed.length === 0
       ? []
       : [`${shadowed.join(' and ')} has another value in the environment, which wins: unset it there.`]),
-    ...(variables.given[CHANNEL_SECRET.webhook] === undefined
-      ? []
-      : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
+    ...('make' in secret
+      ? [`The receiver needs the signing secret ${secret.variable}, which stands in ${envFile}.`]
+      : []),
     '',
     'Next:',
     `  tocsin test${config} --channel ${kind} --to ${address}`,

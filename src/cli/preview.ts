@@ -11,20 +11,12 @@ import {
   FORMATS,
   type Format,
   isAnnouncement,
-  type Parcel,
+  isHuman,
 } from '../alert.ts';
-import type { ComposeContext } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
-import { composeEmail } from '../channels/email/message.ts';
-import { withAcknowledgeLink } from '../channels/email/page.ts';
-import { slackButtons } from '../channels/slack/buttons.ts';
-import { composeSlack } from '../channels/slack/message.ts';
-import { telegramButtons } from '../channels/telegram/buttons.ts';
-import { composeTelegram } from '../channels/telegram/message.ts';
+import { kindFacts } from '../channels/registry.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
-import { formatOf } from '../channels/webhook/formats/registry.ts';
-import { atOnce } from '../chunks.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
@@ -135,54 +127,24 @@ export interface PreviewSettings {
   sentAt: string;
 }
 
-const ADDRESSES: Readonly<Record<ChannelKind, string>> = {
-  email: 'you@example.com',
-  telegram: '-1001234567890',
-  slack: 'C024BE91L',
-  webhook: 'https://hooks.example.com/tocsin',
-};
-
-const ACKNOWLEDGE_URL = 'https://tocsin.example.com/acknowledge/sample';
-
-type Bodies = (parcel: Parcel, context: ComposeContext, previewed: Previewed, format: WebhookFormat) => unknown[];
-
-const COMPOSERS: Readonly<Record<ChannelKind, Bodies>> = {
-  email: (parcel, context, { annotation }) =>
-    atOnce(composeEmail(parcel, context)).map(({ body }) =>
-      // Who acknowledged it is nowhere in a mail, which cannot be changed.
-      annotation === undefined || annotation.note !== undefined ? body : withAcknowledgeLink(body, ACKNOWLEDGE_URL),
-    ),
-  telegram: (parcel, context, { annotation }) =>
-    atOnce(composeTelegram(parcel, context)).map(({ body }) =>
-      annotation === undefined ? body : telegramButtons.put(body, annotation),
-    ),
-  slack: (parcel, context, { annotation }) =>
-    atOnce(composeSlack(parcel, context, true)).map(({ body }) =>
-      annotation === undefined ? body : slackButtons.put(body, annotation),
-    ),
-  webhook: (parcel, context, _previewed, format) =>
-    atOnce(formatOf(format).compose(parcel, context, { batch: parcel.alerts.length })).flatMap(({ body }) =>
-      body.requests.map(({ text }) => JSON.parse(text) as unknown),
-    ),
-};
-
 /** `config`: whose names, links and templates word it; without one, the defaults do. */
-const composePreview = (
+const composePreview = async (
   previewed: Previewed,
   { kind, format, webhookFormat, sentAt }: PreviewSettings,
   config: Config | undefined,
   { warn }: CommandContext,
-): Composed => {
+): Promise<Composed> => {
   const templates = createTemplates(config?.templates ?? [], {
     kind,
     onFailed: (index, why) => warn(`tocsin: templates.${index} fails for ${kind}: ${why}\n`),
   });
-  const address = ADDRESSES[kind];
+  const { address, load } = kindFacts(kind).preview;
   const destination = { id: destinationId(kind, address), kind, address, label: address };
-  const { alerts, storm } = previewed;
+  const { alerts, storm, annotation } = previewed;
   const presentation = createPresentation(config, templates);
   const context = { format, sentAt, presentation, ...(storm === undefined ? {} : { storm }) };
-  return { kind, bodies: COMPOSERS[kind]({ destination, alerts: [...alerts] }, context, previewed, webhookFormat) };
+  const compose = await load();
+  return { kind, bodies: compose({ destination, alerts: [...alerts] }, context, { annotation, webhookFormat }) };
 };
 
 interface PreviewOptions extends PreviewedOptions {
@@ -236,7 +198,7 @@ const writePages = async (
 const kindsOf = ({ kind }: PreviewOptions, config: Config | undefined): ChannelKind[] => {
   if (kind !== undefined) return kind.map((one) => oneOf('--kind', one, CHANNEL_KINDS));
   const configured = CHANNEL_KINDS.filter((one) => config?.channels[one] !== undefined);
-  return configured.length > 0 ? configured : CHANNEL_KINDS.filter((one) => one !== 'webhook');
+  return configured.length > 0 ? configured : CHANNEL_KINDS.filter((one) => isHuman({ kind: one }));
 };
 
 export const preview = async (options: PreviewOptions, context: CommandContext): Promise<ExitCode> => {
@@ -247,7 +209,9 @@ export const preview = async (options: PreviewOptions, context: CommandContext):
   const shown = await previewed(options, context);
   const sentAt = options.id === undefined ? SENT_AT : iso(Date.now());
   const settings = { format, webhookFormat, sentAt };
-  const composed = kinds.map((kind) => composePreview(shown, { kind, ...settings }, config, context));
+  const composed = await Promise.all(
+    kinds.map((kind) => composePreview(shown, { kind, ...settings }, config, context)),
+  );
   const now = Date.parse(sentAt);
   if (options.json === true) writeJson(context, composed);
   else if (options.open === true || options.html !== undefined) await writePages(composed, options, now, context);

@@ -1,6 +1,6 @@
 /** The keys of the configuration that say how alerts are worded. Each key's description is its help in an editor. */
 import { z } from 'zod';
-import { CHANNEL_KINDS } from '../alert.ts';
+import { CHANNEL_KINDS, isHuman } from '../alert.ts';
 import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/placeholders.ts';
 import { templateProblem } from '../channels/content/template.ts';
 
@@ -82,7 +82,7 @@ const template = () =>
     })
     .exactOptional();
 
-const people = CHANNEL_KINDS.filter((kind) => kind !== 'webhook');
+const people = CHANNEL_KINDS.filter((kind) => isHuman({ kind }));
 
 const templateSection = z
   .strictObject({

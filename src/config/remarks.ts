@@ -1,7 +1,9 @@
 /** What is secret in a config, and what `check` remarks on one that is valid. */
 
 import { statSync } from 'node:fs';
+import type { Certificates } from '../channels/channel.ts';
 import { mayShowPassword } from '../channels/email/config.ts';
+import { connectionsOf } from '../channels/registry.ts';
 import { certificatesIn } from '../schema/connection.ts';
 import { isSecret } from '../secret.ts';
 import { DAY_MS, iso } from '../time.ts';
@@ -117,25 +119,11 @@ export const unbracedOf = (file: string, config: Config): string[] => {
 
 const SOON_MS = 14 * DAY_MS;
 
-type Certificates = { ca?: string | undefined; cert?: string | undefined };
-
 /** Every section with certificates, by its path. */
-const sectionsOf = ({
-  services,
-  redis,
-  channels: { email, telegram, slack, webhook },
-}: Config): [string, Certificates][] => [
+const sectionsOf = ({ services, redis, channels }: Config): [string, Certificates][] => [
   ...services.map((service, index): [string, Certificates] => [`services.${index}`, service]),
   ['redis', redis],
-  ['channels.email.smtp', email?.smtp ?? {}],
-  ['channels.email.smtp.oauth2', email?.smtp.oauth2 ?? {}],
-  ['channels.telegram', telegram ?? {}],
-  ['channels.slack', slack ?? {}],
-  ['channels.webhook', webhook ?? {}],
-  ...Object.entries(webhook?.receivers ?? {}).map(([name, receiver]): [string, Certificates] => [
-    `channels.webhook.receivers.${name.includes('://') ? (URL.parse(name)?.host ?? '') : name}`,
-    receiver,
-  ]),
+  ...connectionsOf(channels),
 ];
 
 const dayOf = (date: Date): string => iso(date.getTime()).slice(0, 10);

@@ -3,9 +3,10 @@
  * gets every problem in one run.
  */
 
-import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, isChannelKind } from '../alert.ts';
 import { GROUP_WAIT_DEFAULT } from '../channels/email/config.ts';
-import { httpUrl, parseDuration } from '../schema/fields.ts';
+import { kindFacts } from '../channels/registry.ts';
+import { parseDuration } from '../schema/fields.ts';
 import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './poll-section.ts';
 import { type Breach, has, listOf, mapOf, type Path, type Values } from './problems.ts';
@@ -123,16 +124,35 @@ const trustedProxyBesideToken = (config: Values): Breach[] => {
   return [{ path: ['ops', 'trustedProxy'], rule }];
 };
 
-/** A press needs a way to us: a token of a messenger, or a URL that a mail can link to. */
+interface Way {
+  /** `channels.email with ops.publicUrl` */
+  needs: string;
+  isOpen: boolean;
+}
+
+/** The ways in which people can acknowledge by a kind: a press of a button comes by a token, a link needs a URL of ours. */
+const waysBy = (kind: ChannelKind, { channels, ops }: Values): { buttons: Way[]; links: Way[] } => {
+  const section = mapOf(channels)[kind];
+  const { acknowledgedBy } = kindFacts(kind);
+  if (acknowledgedBy?.way === 'link') {
+    const isOpen = section !== undefined && has(mapOf(ops), 'publicUrl');
+    return { buttons: [], links: [{ needs: `channels.${kind} with ops.publicUrl`, isOpen }] };
+  }
+  if (acknowledgedBy === undefined) return { buttons: [], links: [] };
+  const { key } = acknowledgedBy;
+  const isOpen = (key === undefined ? section : mapOf(section)[key]) !== undefined;
+  return { buttons: [{ needs: ['channels', kind, ...(key === undefined ? [] : [key])].join('.'), isOpen }], links: [] };
+};
+
 const acknowledgement = (config: Values): Breach[] => {
-  const { slack, telegram, email } = mapOf(config.channels);
-  const { appToken, botToken } = mapOf(slack);
-  const hasWay =
-    telegram !== undefined || appToken !== undefined || (email !== undefined && has(mapOf(config.ops), 'publicUrl'));
+  const { appToken, botToken } = mapOf(mapOf(config.channels).slack);
+  const found = CHANNEL_KINDS.map((kind) => waysBy(kind, config));
+  const ways = [...found.flatMap(({ buttons }) => buttons), ...found.flatMap(({ links }) => links)];
   const isOn = mapOf(config.alerts).acknowledge === true;
-  const needs = 'needs channels.telegram, channels.slack.appToken, or channels.email with ops.publicUrl';
+  const needs = ways.map((way) => way.needs);
+  const rule = `needs ${needs.slice(0, -1).join(', ')}, or ${needs.at(-1)}`;
   return [
-    ...(isOn && !hasWay ? [{ path: ['alerts', 'acknowledge'], rule: needs }] : []),
+    ...(isOn && !ways.some(({ isOpen }) => isOpen) ? [{ path: ['alerts', 'acknowledge'], rule }] : []),
     ...(mapOf(config.fallback).until === 'acknowledged' && !isOn
       ? [{ path: ['fallback', 'until'], rule: 'needs alerts.acknowledge: true, else nobody can acknowledge anything' }]
       : []),
@@ -153,15 +173,6 @@ const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
   return [...overrides, ...others];
 };
 
-const isKind = (name: unknown): name is ChannelKind => (CHANNEL_KINDS as readonly unknown[]).includes(name);
-
-const NEEDS: Record<ChannelKind, { keys: readonly string[]; rule: string }> = {
-  email: { keys: ['contacts'], rule: 'has nothing to send to: list mailboxes in contacts' },
-  telegram: { keys: ['contacts'], rule: 'has nothing to send to: list chats in contacts' },
-  slack: { keys: ['contacts', 'url'], rule: 'has nothing to send to: list channels in contacts, or give a url' },
-  webhook: { keys: ['contacts', 'url'], rule: 'has nothing to send to: give a url' },
-};
-
 const gives = (entry: Values, key: string): boolean => {
   const value = entry[key];
   return has(entry, key) && (!Array.isArray(value) || value.length > 0);
@@ -169,32 +180,20 @@ const gives = (entry: Values, key: string): boolean => {
 
 const entryBreaches = (path: Path, entry: Values, channels: Values): Breach[] => {
   const { name } = entry;
-  if (!isKind(name)) return [];
-  const { keys, rule } = NEEDS[name];
-  const breaches = keys.some((key) => gives(entry, key)) ? [] : [{ path, rule }];
+  if (!isChannelKind(name)) return [];
+  const { keys, missing, contactsNeed } = kindFacts(name).entry;
+  const breaches = keys.some((key) => gives(entry, key)) ? [] : [{ path, rule: `has nothing to send to: ${missing}` }];
   if (!has(channels, name)) {
     return [...breaches, { path: [...path, 'name'], rule: `must be a kind that is set up under channels` }];
   }
-  const tokenless = name === 'slack' && gives(entry, 'contacts') && !has(mapOf(channels.slack), 'botToken');
-  return tokenless
-    ? [...breaches, { path: [...path, 'contacts'], rule: 'needs channels.slack.botToken; without it only url works' }]
-    : breaches;
-};
-
-/** Contacts that cannot be addresses of their kind; the kind itself checks the rest when alerts are routed. */
-const CONTACT_FORMS: Partial<Record<ChannelKind, { isPossible(contact: string): boolean; rule: string }>> = {
-  email: {
-    isPossible: (contact) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(contact),
-    rule: 'must be one plain address: name@example.com',
-  },
-  webhook: {
-    isPossible: (contact) => httpUrl().safeParse(contact).success,
-    rule: 'must be an http or https URL, without user and password',
-  },
+  if (contactsNeed === undefined || !gives(entry, 'contacts') || has(mapOf(channels[name]), contactsNeed))
+    return breaches;
+  const rule = `needs channels.${name}.${contactsNeed}; without it only url works`;
+  return [...breaches, { path: [...path, 'contacts'], rule }];
 };
 
 const contactBreaches = (path: Path, { name, contacts }: Values): Breach[] => {
-  const form = isKind(name) ? CONTACT_FORMS[name] : undefined;
+  const form = isChannelKind(name) ? kindFacts(name).entry.contact : undefined;
   return listOf(contacts).flatMap((contact, index) =>
     form === undefined || typeof contact !== 'string' || form.isPossible(contact)
       ? []

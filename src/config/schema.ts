@@ -1,6 +1,6 @@
 /** The whole configuration, as one schema: strict for the operator, typed for the program. */
 import { z } from 'zod';
-import { isObject } from '../alert.ts';
+import { type ChannelKind, isObject } from '../alert.ts';
 import { emailConfig } from '../channels/email/config.ts';
 import { slackConfig } from '../channels/slack/config.ts';
 import { telegramConfig } from '../channels/telegram/config.ts';
@@ -32,7 +32,7 @@ const channelsSection = z.strictObject({
     .exactOptional()
     .describe('Slack, through the bot token of an app that was invited to the channels, incoming webhooks, or both.'),
   webhook: webhookConfig.exactOptional().describe('Webhooks by Standard Webhooks 1.0, one signed POST for each alert.'),
-});
+} satisfies Record<ChannelKind, z.ZodType>);
 
 const chainId = z.string().regex(/^[1-9]\d{0,19}$/, { error: 'must be a chain id in decimal digits' });
 

@@ -1,5 +1,5 @@
 /** What the ledger holds of one alert: one hash an alert, a field a destination. */
-import { type Alert, type ChannelKind, type Destination, shownLabel } from '../alert.ts';
+import { type Alert, type Destination, shownLabel } from '../alert.ts';
 import { senderId } from '../item.ts';
 
 /** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
@@ -147,14 +147,3 @@ export interface Subject {
 /** Unique and safe in keys. */
 export const subjectId = ({ destination, isSender }: Subject): string =>
   isSender ? senderId(destination.kind) : destination.id;
-
-const ALL: Record<ChannelKind, string> = {
-  email: 'e-mail to every mailbox',
-  telegram: 'every Telegram chat',
-  slack: 'every Slack channel',
-  webhook: 'every webhook',
-};
-
-/** As people read it. */
-export const subjectName = ({ destination, isSender }: Subject): string =>
-  isSender ? ALL[destination.kind] : nameOf(destination);

@@ -3,7 +3,6 @@ import { CHANNEL_KINDS, isHuman } from '../../src/alert.ts';
 import {
   canBeDisabled,
   givesHandle,
-  isBatched,
   openChannels,
   rateOf,
   sharesRateWith,
@@ -20,8 +19,8 @@ const ADDRESSES = [
   { kind: 'webhook', address: HOOK },
 ] as const;
 
-test('kinds that people read are batched, as dispatch cuts parcels for them', () => {
-  expect(CHANNEL_KINDS.filter(isBatched)).toEqual(CHANNEL_KINDS.filter((kind) => isHuman({ kind })));
+test('people read every kind but webhooks', () => {
+  expect(CHANNEL_KINDS.filter((kind) => isHuman({ kind }))).toEqual(['email', 'telegram', 'slack']);
 });
 
 test('only the receiver of a webhook can refuse everything that is to come', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { subjectName } from '../../src/features/broken-destinations/message.ts';
 import { senderId } from '../../src/item.ts';
-import { subjectId, subjectName } from '../../src/ledger/record.ts';
+import { subjectId } from '../../src/ledger/record.ts';
 import { destinationOf } from '../support/alerts.ts';
 
 const SLACK = destinationOf('slack', 'C1');

@@ -1,9 +1,9 @@
 /** Composes the mails of a parcel: subject, thread, list and footer around the text. */
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../../alert.ts';
-import type { Sliced } from '../../chunks.ts';
+import { atOnce, type Sliced } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import { cleanLine, shorten, shortenMiddle } from '../../text.ts';
-import type { ComposeContext, Message } from '../channel.ts';
+import type { ComposeContext, ComposePreview, Message } from '../channel.ts';
 import type { Content } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { UNKNOWN } from '../content/foreign.ts';
@@ -14,6 +14,7 @@ import type { DigestContent } from '../digest-content.ts';
 import { messagesOf } from '../incidents.ts';
 import type { MailBody } from './body.ts';
 import { digestParts } from './digest.ts';
+import { withAcknowledgeLink } from './page.ts';
 import { singleParts } from './single.ts';
 
 // The subject of a mail: what happened, and a mark at its end that no other finding has.
@@ -200,3 +201,11 @@ export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Me
       };
     },
   });
+
+const ACKNOWLEDGE_URL = 'https://tocsin.example.com/acknowledge/sample';
+
+/** Who has acknowledged it is nowhere in a mail, which cannot be changed. */
+export const previewEmail: ComposePreview = (parcel, context, { annotation }) =>
+  atOnce(composeEmail(parcel, context)).map(({ body }) =>
+    annotation === undefined || annotation.note !== undefined ? body : withAcknowledgeLink(body, ACKNOWLEDGE_URL),
+  );

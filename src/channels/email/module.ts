@@ -1,7 +1,7 @@
 /** What is true of e-mail as a kind. Its transport, and with it nodemailer, is loaded where e-mail is configured. */
 import type { ChannelEntry } from '../../item.ts';
 import { quoteContact } from '../address.ts';
-import type { Addresses, ChannelModule } from '../channel.ts';
+import type { Addresses, ChannelModule, SetupAnswers } from '../channel.ts';
 import { parseAddress } from './address.ts';
 import type { EmailConfig } from './config.ts';
 
@@ -18,13 +18,51 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   return { addresses: [...new Set(addresses)], problems };
 };
 
+type Relay = NonNullable<SetupAnswers['relay']>;
+
 /** E-mail, for the registry. */
 export const email: ChannelModule<EmailConfig> = {
   kind: 'email',
   addressesOf,
   labelOf: (address) => address,
-  isBatched: true,
+  words: { every: 'e-mail to every mailbox', none: 'no mailbox gets alerts' },
+  entry: {
+    keys: ['contacts'],
+    missing: 'list mailboxes in contacts',
+    contact: {
+      isPossible: (contact) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(contact),
+      rule: 'must be one plain address: name@example.com',
+    },
+  },
+  ignoresCase: true,
   sharesSender: () => true,
   givesHandle: () => true,
+  acknowledgedBy: { way: 'link' },
+  setup: {
+    question: 'Mailbox to send to, like oncall@example.com: ',
+    secret: { variable: 'SMTP_PASSWORD', question: 'Password at the relay (does not show): ' },
+    hasRelay: true,
+    linesOf: (
+      { relay: { from = '', host = '', port = 587, tls, user } = {} as Partial<Relay> },
+      { quoted, secret },
+    ) => [
+      '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
+      '  # certificate of its own, or without TLS, see tls and ca in config/tocsin.example.yaml.',
+      '  email:',
+      `    from: ${quoted(from)}`,
+      '    smtp:',
+      `      host: ${quoted(host)}`,
+      `      port: ${port}`,
+      ...(port === 465 ? ['      secure: true'] : []),
+      ...(tls === undefined ? [] : [`      tls: ${tls}`]),
+      ...(user === undefined ? [] : [`      user: ${quoted(user)}`, `      pass: ${secret}`]),
+    ],
+  },
+  summaryOf: ({ smtp: { host, port } }) => `email by ${host}:${port}`,
+  connectionsOf: ({ smtp }) => [
+    ['smtp', smtp],
+    ['smtp.oauth2', smtp.oauth2 ?? {}],
+  ],
+  preview: { address: 'you@example.com', load: async () => (await import('./message.ts')).previewEmail },
   load: async () => (await import('./transport.ts')).createEmailChannel,
 };

@@ -1,4 +1,5 @@
 /** What is true of Slack as a kind. Its transport, and with it Slack's client, is loaded where Slack is configured. */
+import { atOnce } from '../../chunks.ts';
 import type { ChannelEntry } from '../../item.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
@@ -30,9 +31,34 @@ export const slack: ChannelModule<SlackConfig> = {
   kind: 'slack',
   addressesOf,
   labelOf,
-  isBatched: true,
+  words: { every: 'every Slack channel', none: 'no Slack channel gets alerts' },
+  entry: { keys: ['contacts', 'url'], missing: 'list channels in contacts, or give a url', contactsNeed: 'botToken' },
+  ignoresCase: false,
   // An incoming webhook has a key of its own, and its answer names no message.
   sharesSender: (address) => !isHook(address),
   givesHandle: (address) => !isHook(address),
+  acknowledgedBy: { way: 'button', key: 'appToken' },
+  setup: {
+    question: 'Slack channel id, like C024BE91L, the bot being invited: ',
+    secret: { variable: 'SLACK_TOKEN', question: 'Bot token of the Slack app, xoxb-... (does not show): ' },
+    linesOf: ({ apiUrl }, { quoted, secret }) => [
+      '  # Slack through an app with the scopes chat:write and files:write. Invite its bot to the channels.',
+      '  slack:',
+      `    botToken: ${secret}`,
+      ...(apiUrl === undefined ? [] : [`    apiUrl: ${quoted(apiUrl)}`]),
+    ],
+  },
+  summaryOf: ({ botToken }) => `slack${botToken === undefined ? ', incoming webhooks only' : ''}`,
+  connectionsOf: (config) => [['', config]],
+  preview: {
+    address: 'C024BE91L',
+    load: async () => {
+      const [{ composeSlack }, { slackButtons }] = await Promise.all([import('./message.ts'), import('./buttons.ts')]);
+      return (parcel, context, { annotation }) =>
+        atOnce(composeSlack(parcel, context, true)).map(({ body }) =>
+          annotation === undefined ? body : slackButtons.put(body, annotation),
+        );
+    },
+  },
   load: async () => (await import('./transport.ts')).createSlackChannel,
 };

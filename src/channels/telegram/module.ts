@@ -1,4 +1,5 @@
 /** What is true of Telegram as a kind. Its transport, and with it telegraf, is loaded where Telegram is configured. */
+import { atOnce } from '../../chunks.ts';
 import type { ChannelEntry } from '../../item.ts';
 import { quoteContact } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
@@ -27,12 +28,40 @@ export const telegram: ChannelModule<TelegramConfig> = {
   kind: 'telegram',
   addressesOf,
   labelOf: (address) => address,
-  isBatched: true,
+  words: { every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
+  entry: { keys: ['contacts'], missing: 'list chats in contacts' },
+  ignoresCase: false,
   sharesSender: () => true,
   givesHandle: () => true,
+  acknowledgedBy: { way: 'button' },
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
   // The limits are those of the chat, and topics are places in one chat.
   sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
+  setup: {
+    question: 'Chat id or @name, the bot being a member: ',
+    secret: { variable: 'TELEGRAM_TOKEN', question: 'Token of the Telegram bot, from BotFather (does not show): ' },
+    linesOf: ({ apiUrl }, { quoted, secret }) => [
+      '  # Telegram through a bot. It must be a member of the chats.',
+      '  telegram:',
+      `    botToken: ${secret}`,
+      ...(apiUrl === undefined ? [] : [`    apiRoot: ${quoted(apiUrl)}`]),
+    ],
+  },
+  summaryOf: ({ apiRoot }) => `telegram by ${new URL(apiRoot).host}`,
+  connectionsOf: (config) => [['', config]],
+  preview: {
+    address: '-1001234567890',
+    load: async () => {
+      const [{ composeTelegram }, { telegramButtons }] = await Promise.all([
+        import('./message.ts'),
+        import('./buttons.ts'),
+      ]);
+      return (parcel, context, { annotation }) =>
+        atOnce(composeTelegram(parcel, context)).map(({ body }) =>
+          annotation === undefined ? body : telegramButtons.put(body, annotation),
+        );
+    },
+  },
   load: async () => (await import('./transport.ts')).createTelegramChannel,
 };

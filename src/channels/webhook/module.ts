@@ -1,8 +1,12 @@
 /** What is true of webhooks as a kind. Their transport is loaded where webhooks are configured. */
+import { randomBytes } from 'node:crypto';
+import { atOnce } from '../../chunks.ts';
 import type { ChannelEntry } from '../../item.ts';
+import { httpUrl } from '../../schema/fields.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, ChannelModule } from '../channel.ts';
+import type { Addresses, Certificates, ChannelModule } from '../channel.ts';
 import type { WebhookConfig } from './config.ts';
+import { WEBHOOK_FORMATS } from './formats/names.ts';
 
 const addressesOf = ({ contacts = [], url }: ChannelEntry): Addresses => {
   const named = [...(url === undefined ? [] : [url]), ...contacts].filter((text) => text.trim() !== '');
@@ -18,11 +22,57 @@ export const webhook: ChannelModule<WebhookConfig> = {
   kind: 'webhook',
   addressesOf,
   labelOf: webLabel,
-  isBatched: false,
+  words: { every: 'every webhook', none: 'no webhook is sent' },
+  entry: {
+    keys: ['contacts', 'url'],
+    missing: 'give a url',
+    contact: {
+      isPossible: (contact) => httpUrl().safeParse(contact).success,
+      rule: 'must be an http or https URL, without user and password',
+    },
+  },
+  ignoresCase: false,
   // By answering 410.
   canBeDisabled: true,
   // Receivers have nothing in common but the program that sends.
   sharesSender: () => false,
   givesHandle: () => false,
+  setup: {
+    question: 'URL of the receiver: ',
+    addressVariable: 'WEBHOOK_URL',
+    secret: { variable: 'WEBHOOK_SECRET', make: () => `whsec_${randomBytes(32).toString('base64')}` },
+    linesOf: ({ to, isPrivate = false }, { quoted, secret }) => [
+      '  # Webhooks, signed with this secret; their receivers need it, too.',
+      '  webhook:',
+      `    secret: ${secret}`,
+      ...(isPrivate
+        ? [
+            '    # Tocsin sends to public https addresses only, except for these.',
+            `    allowHttp: ${URL.parse(to)?.protocol === 'http:'}`,
+            `    allowNetworks: [${quoted((URL.parse(to)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1'))}]`,
+          ]
+        : []),
+    ],
+  },
+  summaryOf: () => 'webhook',
+  connectionsOf: (config) => [
+    ['', config],
+    ...Object.entries(config.receivers).map(([name, receiver]): [string, Certificates] => [
+      `receivers.${name.includes('://') ? (URL.parse(name)?.host ?? '') : name}`,
+      receiver,
+    ]),
+  ],
+  preview: {
+    address: 'https://hooks.example.com/tocsin',
+    load: async () => {
+      const { formatOf } = await import('./formats/registry.ts');
+      return (parcel, context, { webhookFormat }) => {
+        const format = formatOf(WEBHOOK_FORMATS.find((one) => one === webhookFormat) ?? 'standard');
+        return atOnce(format.compose(parcel, context, { batch: parcel.alerts.length })).flatMap(({ body }) =>
+          body.requests.map(({ text }) => JSON.parse(text) as unknown),
+        );
+      };
+    },
+  },
   load: async () => (await import('./transport.ts')).createWebhookChannel,
 };

@@ -1,6 +1,8 @@
 /** The one action behind every button and link: the first one counts, is shown, and is announced to mailboxes. */
+
 import type { Logger } from 'pino';
 import { type Alert, type Destination, shownLabel } from '../../alert.ts';
+import { acknowledgesByLink } from '../../channels/registry.ts';
 import { chunksOf } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
@@ -45,7 +47,7 @@ interface Mailbox {
 
 /** The ledger has no addresses, but a mailbox's label is its address: its id proves that. */
 const mailboxOf = ({ id, kind, label }: Target): Destination | undefined =>
-  kind === 'email' && destinationId(kind, label) === id ? { id, kind, address: label, label } : undefined;
+  acknowledgesByLink(kind) && destinationId(kind, label) === id ? { id, kind, address: label, label } : undefined;
 
 /**
  * It has the mail, or is about to get it by its own routes: the news then waits with it. What is only on its way to the
@@ -57,7 +59,7 @@ const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolea
     : state === 'waiting' && by === undefined && (attempts.length === 0 || !isFallback);
 
 const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string => {
-  if (via === 'email') return `by the link in the mail to ${to}`;
+  if (acknowledgesByLink(via)) return `by the link in the mail to ${to}`;
   return `on ${capital(via)} ${shownLabel({ label: to, name })}`;
 };
 

@@ -1,4 +1,5 @@
 /** The page behind the link in a mail. Everybody with the link may acknowledge: it was sent to one mailbox, and works for days. */
+import { acknowledgesByLink } from '../../channels/registry.ts';
 import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
 import { counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
@@ -21,7 +22,7 @@ export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
 
   const messageOf = async (token: string): Promise<ButtonMessage | undefined> => {
     const message = await store.message(token);
-    if (message === undefined || message.destination.kind !== 'email') return undefined;
+    if (message === undefined || !acknowledgesByLink(message.destination.kind)) return undefined;
     const { destination, alerts } = message;
     const isOurs = isTokenOf(token, await store.key(), destination.id, alerts) && (await isOpen())(destination);
     return isOurs ? message : undefined;

@@ -1,5 +1,7 @@
 /** Which destinations are open, where `destinations.gate` demands an approval of new ones. Pure. */
-import type { Destination } from '../../alert.ts';
+
+import { type Destination, isChannelKind } from '../../alert.ts';
+import { kindFacts } from '../../channels/registry.ts';
 import { createGlobs } from '../../globs.ts';
 import type { ChannelEntry } from '../../item.ts';
 import { type RouteSettings, routeEntries } from '../routes/routes.ts';
@@ -34,11 +36,11 @@ const fitsWeb = (glob: string): Fits => {
   };
 };
 
-/** Which destinations one entry of `allow` opens. Case is ignored for mailboxes, not for chats and channels. */
+/** Which destinations one entry of `allow` opens. Case is ignored where the kind ignores it in addresses. */
 const fitsEntry = (entry: string): IsOpen => {
   const [kind = '', ...rest] = entry.split(':');
   const glob = rest.join(':');
-  const isPlain = createGlobs([glob], { ignoreCase: kind === 'email' });
+  const isPlain = createGlobs([glob], { ignoreCase: isChannelKind(kind) && kindFacts(kind).ignoresCase });
   const isWeb = fitsWeb(glob);
   return (destination) =>
     destination.kind === kind && (WEB.test(destination.address) ? isWeb : isPlain)(destination.address);

@@ -1,5 +1,5 @@
 /** A lost delivery waits in the ledger, but no job and no approval hold has it. It is found here, and queued again. */
-import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel, SOURCES } from '../../alert.ts';
+import { type Alert, type ChannelKind, type Destination, isChannelKind, type Parcel, SOURCES } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
@@ -32,8 +32,6 @@ interface WaitingDelivery extends DeliveryRef {
   /** ISO 8601 of the last change in the ledger. */
   at: string;
 }
-
-const isKind = (kind: string): kind is ChannelKind => CHANNEL_KINDS.some((known) => known === kind);
 
 const LOST = 'lost';
 const NO_ROUTE = 'its job was lost, and no route leads to this destination any more';
@@ -70,7 +68,7 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
     /** Those of an alert's deliveries that have waited for long. */
     overdueOf: ({ alert, deliveries }: AlertRecord): WaitingDelivery[] =>
       deliveries.flatMap(({ state, at, destination: target }) =>
-        state === 'waiting' && isOverdue(at) && isKind(target.kind)
+        state === 'waiting' && isOverdue(at) && isChannelKind(target.kind)
           ? [{ alert: alert.id, destination: target.id, kind: target.kind, target, record: alert, at }]
           : [],
       ),

@@ -1,9 +1,9 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
-import type { Alert, ChannelKind, Mute } from '../../alert.ts';
+import { type Alert, type ChannelKind, isHuman, type Mute } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { createPresentation } from '../../channels/content/presentation.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
-import { isBatched, pacingOf } from '../../channels/registry.ts';
+import { pacingOf } from '../../channels/registry.ts';
 import { longestIntervalMs } from '../../config/poll-section.ts';
 import type { Config } from '../../config/schema.ts';
 import { createDispatch, type DispatchDependencies } from '../../dispatch/dispatch.ts';
@@ -46,7 +46,7 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
     if (!options) continue;
     kinds.set(channel.kind, {
       ...pacingOf(options),
-      isBatched: isBatched(channel.kind),
+      isBatched: isHuman(channel),
       compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, presentation }),
       canAmend: channel.amend !== undefined,
     });

@@ -1,8 +1,9 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import { type Destination, isHuman } from '../../alert.ts';
+import { kindFacts } from '../../channels/registry.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
 import { senderId } from '../../item.ts';
-import { nameOf, type Subject, subjectName } from '../../ledger/record.ts';
+import { nameOf, type Subject } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announcement.ts';
@@ -65,6 +66,10 @@ export const audienceOf = (input: AudienceInput): Destination[] => {
   return readersOf({ operators, fallback, routed, isWell });
 };
 
+/** What is broken, or works again, as people read it. */
+export const subjectName = ({ destination, isSender }: Subject): string =>
+  isSender ? kindFacts(destination.kind).words.every : nameOf(destination);
+
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** Outages of one destination that are announced within an hour; after these it is known to come and go. */
@@ -73,8 +78,8 @@ export const COMES_AND_GOES =
   'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 
 /** What the command line calls a destination: its label where a shell takes that as one word. */
-const named = ({ id, kind, label }: Destination): string => {
-  if (kind === 'webhook' || !/^[\w@.+/-]+$/.test(label)) return ` ${id}`;
+const named = ({ id, label }: Destination): string => {
+  if (!/^[\w@.+/-]+$/.test(label)) return ` ${id}`;
   return label.startsWith('-') ? `=${label}` : ` ${label}`;
 };
 
@@ -103,20 +108,13 @@ export interface BrokenInput extends Subject {
   outagesThisHour: number;
 }
 
-const SENDERS: Record<Destination['kind'], string> = {
-  email: 'no mailbox gets alerts',
-  telegram: 'no Telegram chat gets alerts',
-  slack: 'no Slack channel gets alerts',
-  webhook: 'no webhook is sent',
-};
-
 /** The first line stands alone: what is wrong, and where. */
 const whatIsWrong = (input: BrokenInput): string => {
   const { explanation, isSender, destination, message } = input;
   const name = capital(subjectName(input));
   if (explanation === undefined) return `${name} takes no alerts: ${sentenceOf(message)}`;
   const { who, is } = explanation;
-  if (isSender) return `${capital(who ?? name)} ${is}: ${SENDERS[destination.kind]}.`;
+  if (isSender) return `${capital(who ?? name)} ${is}: ${kindFacts(destination.kind).words.none}.`;
   return who === undefined ? `${name} ${is}.` : `${name} takes no alerts: ${who} ${is}.`;
 };
 

@@ -6,11 +6,19 @@ import type { Broken } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type Subject, subjectId, subjectName, type Target } from '../../ledger/record.ts';
+import { type Subject, subjectId, type Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
-import { ANNOUNCED_AN_HOUR, audienceOf, brokenAmong, brokenText, movedText, recoveredText } from './message.ts';
+import {
+  ANNOUNCED_AN_HOUR,
+  audienceOf,
+  brokenAmong,
+  brokenText,
+  movedText,
+  recoveredText,
+  subjectName,
+} from './message.ts';
 import type { OutageStore } from './store.ts';
 
 export interface OutageNotifierDependencies {

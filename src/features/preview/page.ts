@@ -31,14 +31,12 @@ const mailHtml = (body: unknown): string => {
   return `${mailHeadHtml(body)}<iframe sandbox="" title="the mail" srcdoc="${escapeHtml(shown)}"></iframe>`;
 };
 
-const jsonHtml = (body: unknown): string => `<pre>${escapeHtml(JSON.stringify(bodyAsJson(body), null, 2))}</pre>`;
-
-const DRAWN: Readonly<Record<ChannelKind, (body: unknown, reader: Reader) => string>> = {
-  email: mailHtml,
-  slack: slackHtml,
-  telegram: telegramHtml,
-  webhook: jsonHtml,
+const mailText = (body: unknown): string => {
+  const { subject, text } = bodyAsJson(body);
+  return `Subject: ${textIn(subject)}\n\n${textIn(text).trimEnd()}`;
 };
+
+const jsonText = (body: unknown): string => JSON.stringify(bodyAsJson(body), null, 2);
 
 const PAGE_STYLE = `
 body{margin:0;background:#fff}
@@ -46,17 +44,6 @@ main{max-width:720px;margin:0 auto}
 iframe{width:100%;height:90vh;border:0}
 pre{padding:12px;white-space:pre-wrap;overflow-wrap:anywhere}
 `;
-
-/** One kind's messages as a whole HTML document that loads nothing. */
-export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reader: Reader): string => {
-  const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
-  const messages = bodies.map((body) => DRAWN[kind](body, reader)).join('\n');
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tocsin: a preview for ${kind}</title><style>${style}</style></head>
-<body class="${kind}-page"><main>${messages}</main></body></html>
-`;
-};
 
 /** Breaks the line where a browser would. */
 const BLOCK_END = /<\/(?:div|p|section|header|blockquote|pre|li|h\d|tr|article)>|<br ?\/?>|(?<=.)(?=<blockquote)/g;
@@ -73,15 +60,30 @@ const textOfHtml = (html: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 
-const TEXTS: Readonly<Record<ChannelKind, (body: unknown, reader: Reader) => string>> = {
-  email: (body) => {
-    const { subject, text } = bodyAsJson(body);
-    return `Subject: ${textIn(subject)}\n\n${textIn(text).trimEnd()}`;
-  },
-  slack: (body, reader) => textOfHtml(slackHtml(body, reader)),
-  telegram: (body, reader) => textOfHtml(telegramHtml(body, reader)),
-  webhook: (body) => JSON.stringify(bodyAsJson(body), null, 2),
+/** As a browser draws a message, and as a terminal does. */
+interface Drawing {
+  html(body: unknown, reader: Reader): string;
+  text(body: unknown, reader: Reader): string;
+}
+
+const DRAWINGS: Readonly<Record<ChannelKind, Drawing>> = {
+  email: { html: mailHtml, text: mailText },
+  slack: { html: slackHtml, text: (body, reader) => textOfHtml(slackHtml(body, reader)) },
+  telegram: { html: telegramHtml, text: (body, reader) => textOfHtml(telegramHtml(body, reader)) },
+  webhook: { html: (body) => `<pre>${escapeHtml(jsonText(body))}</pre>`, text: jsonText },
+};
+
+/** One kind's messages as a whole HTML document that loads nothing. */
+export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reader: Reader): string => {
+  const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
+  const messages = bodies.map((body) => DRAWINGS[kind].html(body, reader)).join('\n');
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tocsin: a preview for ${kind}</title><style>${style}</style></head>
+<body class="${kind}-page"><main>${messages}</main></body></html>
+`;
 };
 
 /** One message as plain text. */
-export const previewText = (kind: ChannelKind, body: unknown, reader: Reader): string => TEXTS[kind](body, reader);
+export const previewText = (kind: ChannelKind, body: unknown, reader: Reader): string =>
+  DRAWINGS[kind].text(body, reader);

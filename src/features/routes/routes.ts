@@ -1,7 +1,7 @@
 /** Where alerts go by the config and by what the catalog knows of their protocol now. */
 
 import type { Logger } from 'pino';
-import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../../alert.ts';
+import { type Alert, type ChannelKind, type Destination, isChannelKind } from '../../alert.ts';
 import { addressesOf, labelOf } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
@@ -34,8 +34,6 @@ export interface RouteSettings {
   labelOf(kind: ChannelKind, address: string): string;
 }
 
-const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
-
 const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSettings['labelOf']): Destination => ({
   id: destinationId(kind, address),
   kind,
@@ -45,7 +43,7 @@ const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSetting
 
 const findRoutes = (entry: ChannelEntry, settings: RouteSettings): Routes => {
   const { name } = entry;
-  if (!isKind(name)) return { destinations: [], problems: [`a channel of unknown kind '${name}'`] };
+  if (!isChannelKind(name)) return { destinations: [], problems: [`a channel of unknown kind '${name}'`] };
   if (!settings.configured.has(name)) {
     return { destinations: [], problems: [`a channel of kind '${name}', which the config does not set up`] };
   }
@@ -58,7 +56,7 @@ const findRoutes = (entry: ChannelEntry, settings: RouteSettings): Routes => {
 
 /** Kinds of channels that the config does not set up, each once. */
 export const unsetKinds = (entries: readonly ChannelEntry[], { configured }: RouteSettings): string[] => [
-  ...new Set(entries.map(({ name }) => name).filter((name) => !isKind(name) || !configured.has(name))),
+  ...new Set(entries.map(({ name }) => name).filter((name) => !isChannelKind(name) || !configured.has(name))),
 ];
 
 const known = new WeakMap<RouteSettings, WeakMap<ChannelEntry, Routes>>();
