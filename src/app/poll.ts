@@ -102,7 +102,7 @@ export const elapsed = (): number => performance.now();
 
 const openMemory = ({ config, store, mirror }: ReadingDependencies, onChanged: (stream: Stream) => void): ReadMemory =>
   createReadMemory({
-    commits: store.quietCommits,
+    commits: store.commits,
     onCursor: mirror.note,
     onChanged,
     monotonic: elapsed,

@@ -30,7 +30,7 @@ import { createLedger } from '../ledger/ledger.ts';
 import { createOperatorLog } from '../ledger/operator-log.ts';
 import { ledgerKeys } from '../ledger/record.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
-import { createCommitStore, createQuietCommits } from '../poll/commit-store.ts';
+import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursorSnapshots, createCursors } from '../poll/cursor.ts';
 import { createMirror } from '../poll/mirror.ts';
 import { createQuarantine, createSeen } from '../poll/seen.ts';
@@ -92,8 +92,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     cursors: createCursors(redis, prefix),
     cursorSnapshots: createCursorSnapshots(redis, prefix, ledgerKeys(prefix).open),
     seen: createSeen(redis, prefix),
-    commits: createCommitStore(prefix, ledgerKeys(prefix).open),
-    quietCommits: createQuietCommits(redis, prefix, ledgerKeys(prefix).open),
+    commits: createCommitStore(redis, prefix, ledgerKeys(prefix).open),
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),

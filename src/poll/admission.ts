@@ -133,7 +133,7 @@ export interface KeyCheckSettings {
   detector: Pick<FailureDetector, 'worked' | 'refused' | 'trouble'>;
   /** One cheap question that is about the key alone. Throws `ServiceError`. */
   probe(signal: AbortSignal): Promise<void>;
-  /** Called once when the key is refused, whatever is asked for. */
+  /** Called once when the key itself is refused. */
   onRefused(error: ServiceError): void;
   /** An answer counts for this many milliseconds. */
   everyMs: number;

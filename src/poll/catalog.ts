@@ -2,7 +2,6 @@
  * Which protocols there are and where each one's alerts go. The last good listing of each key is kept in Redis:
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
-
 import type { Cluster, Redis } from 'ioredis';
 import type { ServiceError } from '../errors.ts';
 import { createGlobs } from '../globs.ts';
@@ -22,30 +21,28 @@ export const createNameFilter = (
 
 export type { CatalogEntry } from './catalog-store.ts';
 
-export interface Listed {
-  protocols: readonly ListedProtocol[];
-  /** What could not be read, or not whole. `name`: as far as it has one. Default: nothing. */
-  malformed?: readonly (MalformedItem & { name: string })[];
-  /** Why there may be more. */
-  unfinished?: ServiceError;
-}
-
-export interface ListedAssets {
-  assets: ReadonlyMap<string, ListedAsset[]>;
-  unfinished?: ServiceError;
-}
-
-export interface CatalogDependencies {
+export interface CatalogSettings {
   redis: Redis | Cluster;
   prefix: string;
   /** One key's listing, as far as it can be read. Throws `ServiceError` where nothing of it can. */
   list(service: string, signal: AbortSignal): Promise<Listed>;
   /** The assets of one key's protocols by name, likewise. Default: none. */
-  listAssets?(service: string, signal: AbortSignal): Promise<ListedAssets>;
+  listAssets?(
+    service: string,
+    signal: AbortSignal,
+  ): Promise<Pick<Listed, 'unfinished'> & { assets: ReadonlyMap<string, ListedAsset[]> }>;
   /** By include and exclude. */
   isIncluded(protocol: string): boolean;
   /** Default `Date.now`. */
   now?(): number;
+}
+
+interface Listed {
+  protocols: readonly ListedProtocol[];
+  /** What could not be read, or not whole. `name`: as far as it has one. Default: nothing. */
+  malformed?: readonly (MalformedItem & { name: string })[];
+  /** Why there may be more. */
+  unfinished?: ServiceError;
 }
 
 export interface CatalogChange {
@@ -66,21 +63,6 @@ export interface Unwatched {
   why: 'excluded' | 'unaskable' | 'unreadable';
   /** What is wrong with an unreadable one. */
   problem?: string;
-}
-
-export interface Catalog {
-  /** Lists again and keeps the result. */
-  refresh(service: string, signal: AbortSignal): Promise<CatalogChange>;
-  /** Lists the assets again and keeps what came; throws what kept the rest from coming. Apart from `refresh`: a heavy answer must not hold up what polling needs. */
-  refreshAssets(service: string, signal: AbortSignal): Promise<void>;
-  /** The included protocols of a service by name, from the last good listing. Empty before the first. */
-  protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
-  /** The one of them that is named. */
-  protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
-  /** Names of all that the service lists, each as `plainName` writes it. */
-  names(service: string): Promise<ReadonlySet<string>>;
-  /** What the service lists beside them, and those of them that cannot be read whole. */
-  unwatched(service: string): Promise<Unwatched[]>;
 }
 
 /** Unreadable protocols of a listing that are named, and how much of each name. */
@@ -115,40 +97,26 @@ const merge = (known: Entries, all: readonly CatalogEntry[], isWhole: boolean): 
   return [...listed, ...absent.filter(({ missed }) => missed < MISSED_LIMIT)];
 };
 
-/** Asked for each alert and each new cursor, so the globs are tried once a listing and not once a question. */
-const createSelection = (isIncluded: (protocol: string) => boolean) => {
-  const selections = new WeakMap<Entries, Entries>();
-  return (entries: Entries): Entries => {
-    const known = selections.get(entries);
-    if (known) return known;
-    const selection = new Map([...entries].filter(([name]) => isIncluded(name)));
-    selections.set(entries, selection);
-    return selection;
+/** What follows from a listing is reckoned once a listing, and not at each question: each alert and each read asks. */
+const oncePerListing = <T extends object>(reckon: (entries: Entries) => T): ((entries: Entries) => T) => {
+  const known = new WeakMap<Entries, T>();
+  return (entries) => {
+    const value = known.get(entries) ?? reckon(entries);
+    known.set(entries, value);
+    return value;
   };
 };
 
-/** Asked for at each read of inspections. */
-const createNames = () => {
-  const known = new WeakMap<Entries, ReadonlySet<string>>();
-  return (entries: Entries): ReadonlySet<string> => {
-    const names = known.get(entries) ?? new Set([...entries.keys()].map(plainName));
-    known.set(entries, names);
-    return names;
-  };
-};
+export const createCatalog = (settings: CatalogSettings) => {
+  const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = settings;
+  const store = createCatalogStore(redis, prefix, now);
+  const included = oncePerListing((entries): Entries => new Map([...entries].filter(([name]) => isIncluded(name))));
+  const namesOf = oncePerListing((entries): ReadonlySet<string> => new Set([...entries.keys()].map(plainName)));
 
-const unwatchedOf =
-  (isIncluded: (protocol: string) => boolean) =>
-  (name: string): Unwatched[] => {
+  const unwatchedOf = (name: string): Unwatched[] => {
     if (!isIncluded(name)) return [{ name, why: 'excluded' }];
     return isPathSegment(name) ? [] : [{ name, why: 'unaskable' }];
   };
-
-export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
-  const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
-  const store = createCatalogStore(redis, prefix, now);
-  const included = createSelection(isIncluded);
-  const namesOf = createNames();
 
   /** What the service lists now, and what was known of it before. */
   const listAll = async (service: string, signal: AbortSignal) => {
@@ -166,7 +134,8 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   };
 
   return {
-    refresh: async (service, signal) => {
+    /** Lists again and keeps the result. */
+    refresh: async (service: string, signal: AbortSignal): Promise<CatalogChange> => {
       const { known, listed, askedAt, unfinished, malformed, unreadable } = await listAll(service, signal);
       const merged = merge(known, listed, unfinished === undefined);
       const next = byName(merged);
@@ -182,19 +151,30 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
         ...(malformed.length === 0 ? {} : { malformed }),
       };
     },
-    refreshAssets: async (service, signal) => {
+    /**
+     * Lists the assets again and keeps what came; throws what kept the rest from coming. Apart from `refresh`: a heavy answer
+     * must not hold up what polling needs.
+     */
+    refreshAssets: async (service: string, signal: AbortSignal): Promise<void> => {
       const { assets, unfinished } = (await listAssets?.(service, signal)) ?? {};
       const known = await store.load(service);
       const fresh = (entry: CatalogEntry) => ({ ...entry, ...withAssets(assets?.get(entry.name)) });
       await store.keep(service, known, byName([...known.values()].map(fresh)));
       if (unfinished !== undefined) throw unfinished;
     },
-    protocols: async (service) => included(await store.load(service)),
-    protocolOf: async ({ service, protocol }) => included(await store.load(service)).get(protocol),
-    names: async (service) => namesOf(await store.load(service)),
-    unwatched: async (service) => [
-      ...[...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
+    /** The included protocols of a service by name, from the last good listing. Empty before the first. */
+    protocols: async (service: string): Promise<Entries> => included(await store.load(service)),
+    /** The one of them that is named. */
+    protocolOf: async (named: { service: string; protocol: string }): Promise<CatalogEntry | undefined> =>
+      included(await store.load(named.service)).get(named.protocol),
+    /** Names of all that the service lists, each as `plainName` writes it. */
+    names: async (service: string): Promise<ReadonlySet<string>> => namesOf(await store.load(service)),
+    /** What the service lists beside them, and those of them that cannot be read whole. */
+    unwatched: async (service: string): Promise<Unwatched[]> => [
+      ...[...(await store.load(service)).keys()].flatMap(unwatchedOf),
       ...(JSON.parse(await store.unreadable(service)) as Unwatched[]),
     ],
   };
 };
+
+export type Catalog = ReturnType<typeof createCatalog>;

@@ -27,25 +27,16 @@ export interface Cursor {
   begun?: number;
 }
 
-export type Moving = 'position' | 'sweptTo' | 'sweptAt' | 'polledAt';
-
-export interface Cursors {
-  get(tracks: readonly Track[]): Promise<(Cursor | undefined)[]>;
-  /** Sets a cursor that does not exist yet; an existing one is left as it is. */
-  begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
-  /** What an operator sets: moves in any direction, and reading begins again there. */
-  set(track: Track, position: number): Promise<void>;
-  /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
-  begun(tracks: readonly Track[]): Promise<(number | undefined)[]>;
-}
+/** Where a cursor goes; a value that is missing or smaller changes nothing. */
+export type Advance = { [Field in 'position' | 'sweptTo' | 'sweptAt' | 'polledAt']?: number | undefined };
 
 export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
-const CURSOR_FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
+const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
 
-/** Of the values of `CURSOR_FIELDS`; undefined where it is none. */
+/** Of the values of `FIELDS`; undefined where it is none. */
 const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
   const [start, position, sweptTo, sweptAt, polledAt, begun] = values;
   if (!start || !position || !sweptTo) return undefined;
@@ -59,22 +50,27 @@ const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
   };
 };
 
-export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors => {
+export const createCursors = (redis: Redis | Cluster, prefix: string) => {
   const keyOf = (track: Track): string => cursorKey(prefix, track);
   return {
-    get: (tracks) =>
-      Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...CURSOR_FIELDS)))),
-    begin: async (track, { start, position, sweptTo }) => {
-      const key = keyOf(track);
+    get: (tracks: readonly Track[]): Promise<(Cursor | undefined)[]> =>
+      Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
+    /** Sets a cursor that does not exist yet; an existing one is left as it is. */
+    begin: async (
+      track: Track,
+      { start, position, sweptTo }: Pick<Cursor, 'start' | 'position' | 'sweptTo'>,
+    ): Promise<void> => {
       const fields = Object.entries({ start, position, sweptTo, begun: position });
-      await Promise.all(fields.map(([field, value]) => redis.hsetnx(key, field, String(value))));
+      await Promise.all(fields.map(([field, value]) => redis.hsetnx(keyOf(track), field, String(value))));
     },
-    set: async (track, position) => {
+    /** What an operator sets: moves in any direction, and reading begins again there. */
+    set: async (track: Track, position: number): Promise<void> => {
       const at = Math.floor(position);
       const fields = { start: at, position: at, sweptTo: at, begun: at };
       await redis.multi().del(keyOf(track)).hset(keyOf(track), fields).exec();
     },
-    begun: (tracks) =>
+    /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
+    begun: (tracks: readonly Track[]): Promise<(number | undefined)[]> =>
       Promise.all(
         tracks.map(async (track) => {
           const at = await redis.hget(keyOf(track), 'begun');
@@ -84,8 +80,7 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
   };
 };
 
-// Cursors as they are in Redis, each with the oldest alert of its track that was on its way at that very moment. So a daemon
-// can copy also the cursors that others move; what it read of the two at different moments could pass an alert.
+export type Cursors = ReturnType<typeof createCursors>;
 
 export interface CursorSnapshot {
   /** Undefined where Redis has none. */
@@ -94,13 +89,8 @@ export interface CursorSnapshot {
   oldest: number | undefined;
 }
 
-export interface CursorSnapshots {
-  /** In the tracks' order. */
-  read(tracks: readonly Track[]): Promise<CursorSnapshot[]>;
-}
-
 /** Tracks in one script: a few milliseconds of Redis. */
-const READ_AT_ONCE = 200;
+export const TRACKS_AT_ONCE = 200;
 
 /** KEYS: cursor, open alerts of each track; ARGV: the fields of a cursor. */
 const READ = `
@@ -111,17 +101,18 @@ for i = 1, #KEYS, 2 do
 end
 return found`;
 
-/** `openKey`: where the ledger keeps a track's open alerts, by date. */
-export const createCursorSnapshots = (
-  redis: Redis | Cluster,
-  prefix: string,
-  openKey: (track: Track) => string,
-): CursorSnapshots => ({
-  read: async (tracks) => {
+/**
+ * Cursors as they are in Redis, each with the oldest alert of its track that was on its way at that very moment. So a daemon
+ * can copy also the cursors that others move; what it read of the two at different moments could pass an alert. `openKey`:
+ * where the ledger keeps a track's open alerts, by date.
+ */
+export const createCursorSnapshots = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => ({
+  /** In the tracks' order. */
+  read: async (tracks: readonly Track[]): Promise<CursorSnapshot[]> => {
     const all: CursorSnapshot[] = [];
-    for (const chunk of chunksOf(tracks, READ_AT_ONCE)) {
+    for (const chunk of chunksOf(tracks, TRACKS_AT_ONCE)) {
       const keys = chunk.flatMap((track) => [cursorKey(prefix, track), openKey(track)]);
-      const found = await redis.eval(READ, keys.length, ...keys, ...CURSOR_FIELDS);
+      const found = await redis.eval(READ, keys.length, ...keys, ...FIELDS);
       for (const [values, oldest] of found as [(string | null)[], string][]) {
         all.push({ cursor: toCursor(values), oldest: oldest === '' ? undefined : Number(oldest) });
       }
@@ -130,11 +121,12 @@ export const createCursorSnapshots = (
   },
 });
 
-// One poll at a time for a track, over all daemons.
+export type CursorSnapshots = ReturnType<typeof createCursorSnapshots>;
 
-export interface PollLock {
+/** One poll at a time for a track, over all daemons. */
+export const createPollLock = (locks: Locks) => ({
   /** Takes all of the tracks or none: `undefined` when somebody else polls one of them. */
-  take(tracks: readonly Track[]): Promise<HeldLock | undefined>;
-}
+  take: (tracks: readonly Track[]): Promise<HeldLock | undefined> => locks.take(tracks.map(trackKey)),
+});
 
-export const createPollLock = (locks: Locks): PollLock => ({ take: (tracks) => locks.take(tracks.map(trackKey)) });
+export type PollLock = ReturnType<typeof createPollLock>;

@@ -5,7 +5,7 @@
 import { ServiceError, type ServiceReason } from '../errors.ts';
 
 export interface Trouble {
-  /** `down`: it does not answer. `refused`: it refuses the key, whatever is asked for. */
+  /** `down`: it does not answer. `refused`: it refuses the key itself. */
   kind: 'down' | 'refused';
   /** When it was detected, by the monotonic clock. */
   since: number;
@@ -13,7 +13,7 @@ export interface Trouble {
 
 /**
  * What a failure says of the service. `answered`: it is there, the trouble is the subject's own. `suspect`: it may be
- * down, if more subjects say so. `down`: it is in trouble, whatever is asked for.
+ * down, if more subjects say so. `down`: it is in trouble as a whole.
  */
 type Meaning = 'answered' | 'suspect' | 'down' | 'nothing';
 type Meanings = Readonly<Record<ServiceReason, Meaning>>;
@@ -91,7 +91,7 @@ const createDetector = ({ monotonic, meaningOf, subjectsDown }: DetectorSettings
       if (meaning === 'suspect' || meaning === 'down') suspect(subject);
       if (meaning === 'down' || suspects.size >= subjectsDown) trouble ??= { kind: 'down', since: monotonic() };
     },
-    /** The key is refused, whatever is asked for. Gives whether that is news. */
+    /** The key itself is refused. Gives whether that is news. */
     refused: (): boolean => {
       const isNews = trouble?.kind !== 'refused';
       if (isNews) trouble = { kind: 'refused', since: monotonic() };

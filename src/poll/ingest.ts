@@ -9,8 +9,6 @@ import type { Cursor, Cursors, PollLock, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
 import type { Window } from './windows.ts';
 
-// From the items of one page to alerts that are queued: what is wanted, what is new, what is old.
-
 export interface IngestDependencies {
   seen: Seen;
   commits: Pick<CommitStore, 'remember'>;
@@ -22,8 +20,6 @@ export interface IngestDependencies {
   /** Milliseconds that an item may be late. */
   lookback: number;
 }
-
-const datesOf = ({ dates }: Item): number[] => Object.values(dates);
 
 const isoOf = (item: Item, fallback: number): string =>
   iso(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback);
@@ -60,13 +56,13 @@ export type IngestSettings = Pick<IngestDependencies, 'assessments' | 'lookback'
 
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
 const latestOf = (item: Item): number | undefined => {
-  const dates = datesOf(item);
+  const dates = Object.values(item.dates);
   if (dates.length === 0) return undefined;
   const latest = Math.max(...dates);
   return latest % 1000 === 0 ? latest + 999 : latest;
 };
 
-/** The latest date decides: whichever date the service filters by, it is not after that one. Undated items always count. */
+/** The latest date decides: the one that the service filters by is not after it. Undated items always count. */
 const isInWindow = (item: Item, { since, cursor }: Window, lookback: number): boolean => {
   const latest = latestOf(item);
   return latest === undefined || latest > Math.max(since, cursor.start - lookback);
@@ -125,37 +121,20 @@ export const createIngest = ({ seen, commits, dispatch, now, assessments, lookba
   /** Queues what is new on a page and remembers it, in that order. Gives how many that were. */
   return async (lock: HeldLock, windows: readonly Window[], { items }: ItemPage): Promise<number> => {
     let alerts = 0;
-    for (const window of windows) {
-      alerts += await takeItems(lock, window, ownItems(items, window.track));
-    }
+    for (const window of windows) alerts += await takeItems(lock, window, ownItems(items, window.track));
     return alerts;
   };
 };
 
-// Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock.
-
-export interface LateItemsDependencies {
+interface LateItemsDependencies extends Pick<IngestDependencies, 'commits' | 'dispatch' | 'now'> {
   cursors: Pick<Cursors, 'get'>;
-  commits: Pick<CommitStore, 'remember'>;
   lock: PollLock;
-  /** Resolves when every alert is durably queued. */
-  dispatch(alerts: readonly Alert[]): Promise<void>;
-  now(): number;
 }
 
 /** Those of the alerts that were not queued yet. Asked under the lock, so that no poll queues them meanwhile. */
 export type Unknown = (track: Track, alerts: readonly Alert[]) => Promise<Alert[]>;
 
-const latestDateOf = ({ dates }: Item): number | undefined => {
-  const all = Object.values(dates);
-  return all.length === 0 ? undefined : Math.max(...all);
-};
-
-/** Items that were written before a track began are history, which is not forwarded. */
-const isNews = (item: Item, { start }: Cursor): boolean => (latestDateOf(item) ?? start) > start;
-
-export type LateItems = ReturnType<typeof createLateItems>;
-
+/** Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock. */
 export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateItemsDependencies) => ({
   /** Gives the alerts that were queued; undefined where a poll reads the track just now: try again. */
   ingest: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
@@ -164,20 +143,18 @@ export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateI
     try {
       const [cursor] = await cursors.get([track]);
       if (!cursor) return [];
-      const news = items.filter((item) => isNews(item, cursor));
-      const latest = new Map<string, number>();
-      const alerts = news.map((item) => {
-        const alert = toAlert(item, track.service, track.protocol, now());
-        latest.set(alert.id, latestDateOf(item) ?? now());
-        return alert;
-      });
+      const readAt = now();
+      // Items that were written before the track began are history, which is not forwarded.
+      const news = items.filter((item) => (latestOf(item) ?? cursor.start) > cursor.start);
+      const alerts = news.map((item) => toAlert(item, track.service, track.protocol, readAt));
+      const latest = new Map(alerts.map(({ id }, index) => [id, latestOf(news[index] as Item) ?? readAt]));
       const fresh = await unknown(track, alerts);
       if (fresh.length === 0) return [];
       await dispatch(fresh);
       await commits.remember(
         held,
         track,
-        fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? now() })),
+        fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? readAt })),
       );
       return fresh;
     } finally {
@@ -185,3 +162,5 @@ export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateI
     }
   },
 });
+
+export type LateItems = ReturnType<typeof createLateItems>;

@@ -6,8 +6,6 @@ import type { Catalog, CatalogChange } from './catalog.ts';
 import type { PollResult } from './poller.ts';
 import type { Stream } from './stream.ts';
 
-// Lists a service's protocols, and their assets, into the catalog.
-
 interface ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
   admission: Pick<Admission, 'admit' | 'answered' | 'failed'>;
@@ -26,6 +24,7 @@ const LISTING = 'listing';
 
 export const isHeld = (error: unknown): boolean => error instanceof ServiceError && error.reason === 'held';
 
+/** Lists a service's protocols, and their assets, into the catalog. */
 export const createListing = (dependencies: ListingDependencies) => {
   const { catalog, admission } = dependencies;
   return {
@@ -64,7 +63,6 @@ export const createListing = (dependencies: ListingDependencies) => {
 };
 
 export interface IntakeDependencies extends ListingDependencies {
-  catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
   admission: Admission;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
   /** One cheap question, for `stream` where it is given: without its lock, which others need. Throws `ServiceError`. */

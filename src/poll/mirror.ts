@@ -4,20 +4,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../errors.ts';
 import { makePrivateDirectory, replacePrivateFile } from '../private-file.ts';
 import { type Cursor, type Track, trackKey } from './cursor.ts';
 
 export type MirroredCursor = Pick<Cursor, 'start' | 'position' | 'sweptTo'>;
-
-export interface Mirror {
-  /** Reads the file; a missing one is an empty mirror. Gives why a file that is there could not be used. */
-  load(): Promise<string | undefined>;
-  recall(track: Track): MirroredCursor | undefined;
-  /** Takes a cursor in; written by the next `flush`. */
-  note(track: Track, cursor: MirroredCursor): void;
-  /** Writes the whole file where something changed; never half a file. */
-  flush(): Promise<void>;
-}
 
 /**
  * What is copied of a cursor. It stays behind what is not delivered: with Redis its job would be lost, too. `oldest`: the
@@ -30,23 +21,18 @@ export const mirroredOf = (
 
 const VERSION = 1;
 
-interface MirrorFile {
-  v: typeof VERSION;
-  cursors: Record<string, MirroredCursor>;
-}
-
 const isMirroredCursor = (value: unknown): value is MirroredCursor => {
   const { start, position, sweptTo } = (value ?? {}) as Partial<MirroredCursor>;
   return [start, position, sweptTo].every(Number.isFinite);
 };
 
 const parse = (text: string): Map<string, MirroredCursor> => {
-  const { v, cursors } = JSON.parse(text) as Partial<MirrorFile>;
+  const { v, cursors } = JSON.parse(text) as { v?: number; cursors?: Record<string, MirroredCursor> };
   if (v !== VERSION || typeof cursors !== 'object') throw new Error(`it is not of version ${VERSION}`);
   return new Map(Object.entries(cursors).filter(([, cursor]) => isMirroredCursor(cursor)));
 };
 
-export const createMirror = (file: string): Mirror => {
+export const createMirror = (file: string) => {
   let cursors = new Map<string, MirroredCursor>();
   let changed = false;
   /** While a config is replaced, two generations write here. */
@@ -55,10 +41,9 @@ export const createMirror = (file: string): Mirror => {
   const write = async (): Promise<void> => {
     if (!changed) return;
     changed = false;
-    const content: MirrorFile = { v: VERSION, cursors: Object.fromEntries(cursors) };
     try {
       await makePrivateDirectory(dirname(file));
-      await replacePrivateFile(file, JSON.stringify(content));
+      await replacePrivateFile(file, JSON.stringify({ v: VERSION, cursors: Object.fromEntries(cursors) }));
     } catch (error) {
       changed = true;
       throw error;
@@ -66,49 +51,52 @@ export const createMirror = (file: string): Mirror => {
   };
 
   return {
-    load: async () => {
+    /** Reads the file; a missing one is an empty mirror. Gives why a file that is there could not be used. */
+    load: async (): Promise<string | undefined> => {
       try {
         cursors = parse(await readFile(file, 'utf8'));
         return undefined;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        return `${file}: ${error instanceof Error ? error.message : String(error)}`;
+        return `${file}: ${messageOf(error)}`;
       }
     },
-    recall: (track) => cursors.get(trackKey(track)),
-    note: (track, { start, position, sweptTo }) => {
+    recall: (track: Track): MirroredCursor | undefined => cursors.get(trackKey(track)),
+    /** Takes a cursor in; written by the next `flush`. */
+    note: (track: Track, { start, position, sweptTo }: MirroredCursor): void => {
       const known = cursors.get(trackKey(track));
       if (known && known.start === start && known.position === position && known.sweptTo === sweptTo) return;
       cursors.set(trackKey(track), { start, position, sweptTo });
       changed = true;
     },
-    flush: () => {
+    /** Writes the whole file where something changed; never half a file. */
+    flush: (): Promise<void> => {
       writing = writing.catch(() => {}).then(write);
       return writing;
     },
   };
 };
 
-// Where reading begins on a track that Redis has no cursor for: never polled, or lost with its data.
+export type Mirror = ReturnType<typeof createMirror>;
 
 /** As the config has it: now, this many milliseconds back, or an ISO 8601 moment. */
 type StartFrom = 'now' | { agoMs: number } | { at: string };
 
-export interface BeginningDependencies {
+interface BeginningSettings {
   startFrom: StartFrom;
   /** The service's time in epoch milliseconds. */
   clock(service: string): number;
-  /** The copy of a cursor outside Redis. */
-  recall(track: Track): MirroredCursor | undefined;
-  /** Called when a lost cursor is taken from that copy. */
+  recall: Mirror['recall'];
+  /** Called when a lost cursor is taken from the mirror. */
   onRecalled(track: Track, cursor: MirroredCursor): void;
   /** As `CatalogEntry.owedSince`, by our clock. */
   owedSince(track: Track): Promise<number | undefined>;
   now(): number;
 }
 
-export const createBeginning = (dependencies: BeginningDependencies) => {
-  const { startFrom, clock, recall, onRecalled, now } = dependencies;
+/** Where reading begins on a track that Redis has no cursor for: never polled, or lost with its data. */
+export const createBeginning = (settings: BeginningSettings) => {
+  const { startFrom, clock, recall, onRecalled, now } = settings;
 
   /** Where the config wants the very first read to begin. */
   const firstStart = (service: string): number => {
@@ -116,9 +104,9 @@ export const createBeginning = (dependencies: BeginningDependencies) => {
     return 'at' in startFrom ? Date.parse(startFrom.at) : clock(service) - startFrom.agoMs;
   };
 
-  /** By the service's clock. Items since then are no history, whatever `startFrom` says: nobody could read them earlier. */
+  /** By the service's clock. Items since then are no history, even where `startFrom` is later: nobody could read them earlier. */
   const owedSince = async (track: Track): Promise<number> => {
-    const since = await dependencies.owedSince(track);
+    const since = await settings.owedSince(track);
     return since === undefined ? Number.POSITIVE_INFINITY : since + clock(track.service) - now();
   };
 

@@ -58,7 +58,7 @@ export interface PaceInput {
   longestMs: number;
 }
 
-/** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, whatever the budget. */
+/** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, beyond the budget if need be. */
 const SWEEP_REQUESTS = 1;
 
 /** Of all polls these are only for busy streams, besides those that each stream has: the others hardly wait for them. */

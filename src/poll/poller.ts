@@ -3,125 +3,33 @@
  * queue first, remember the identities second, move the cursor last. A crash between any two costs a repeat,
  * which identities and ledger absorb, and never an item.
  *
- * A poll begins quietly, from what this daemon remembers of the stream. The first item that it does not know makes it
- * take the lock of the stream's tracks; from there on all is asked of Redis.
+ * A poll begins without a lock, from what this daemon remembers of the stream. The first item that it does not know makes
+ * it take the lock of the stream's tracks; from there on all is asked of Redis.
  */
-
 import type { Alert } from '../alert.ts';
 import type { ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
-import type { Advance, CommitStore } from './commit-store.ts';
-import type { Cursor, Cursors, PollLock, Track } from './cursor.ts';
-import { createIngest, type IngestSettings, standingOf } from './ingest.ts';
+import type { CommitStore } from './commit-store.ts';
+import type { Advance, Cursor, Cursors, PollLock, Track } from './cursor.ts';
+import { createIngest } from './ingest.ts';
 import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import {
   createItemMemory,
   type ItemMemory,
   isUnchanged,
   type KnownStream,
-  type ReadEnd,
+  moveCursor,
   type ReadMemory,
 } from './read-memory.ts';
 import type { Seen } from './seen.ts';
 import { type Stream, tracksOf } from './stream.ts';
-import {
-  createProgress,
-  isSweepDue,
-  notAhead,
-  type Progress,
-  type Window,
-  type WindowSettings,
-  windowOf,
-} from './windows.ts';
-
-// How a page meets what is remembered of its items. Pure but for that memory.
-
-const createRecollection = (settings: IngestSettings) => ({
-  /** Those that were not told before. */
-  untold: ({ items }: ItemPage, memory: ItemMemory): ItemPage['items'] =>
-    items.filter((item) => memory.stateOf(item) === undefined),
-  /** Nothing on the page is to be queued. */
-  isQuiet: ({ items }: ItemPage, windows: readonly Window[], memory: ItemMemory): boolean =>
-    items.every(
-      (item) =>
-        memory.stateOf(item) === 'done' || ['unwanted', 'outside'].includes(standingOf(item, windows, settings)),
-    ),
-  /** The page was read, told and, where that was to be done, queued. */
-  note: ({ items }: ItemPage, windows: readonly Window[], memory: ItemMemory): void => {
-    for (const item of items) {
-      if (memory.stateOf(item) === 'done') continue;
-      const standing = standingOf(item, windows, settings);
-      memory.note(item, standing === 'unwanted' || standing === 'settled' ? 'done' : 'told');
-    }
-  },
-});
-
-// Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step.
-
-interface CommitDependencies {
-  cursors: Pick<Cursors, 'get' | 'begin'>;
-  commits: Pick<CommitStore, 'advance' | 'finish'>;
-  /** Where a track begins that Redis knows nothing of: never polled, or lost. */
-  beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
-  /** Called with each cursor after a read; not past an alert that is still on its way. */
-  onCursor(track: Track, cursor: MirroredCursor): void;
-  /** Durations in milliseconds. */
-  settings: { overlap: number; lookback: number };
-}
-
-export const createCommit = ({ cursors, commits, onCursor, ...dependencies }: CommitDependencies) => {
-  const { overlap, lookback } = dependencies.settings;
-
-  const begin = async (track: Track): Promise<Cursor> => {
-    const beginning = await dependencies.beginningOf(track);
-    await cursors.begin(track, beginning);
-    return { ...beginning, begun: beginning.position };
-  };
-
-  const mirror = (
-    { track, cursor }: Window,
-    { position = 0, sweptTo = 0 }: Progress,
-    oldest: number | undefined,
-  ): void => {
-    const moved = {
-      start: cursor.start,
-      position: Math.max(cursor.position, position),
-      sweptTo: Math.max(cursor.sweptTo, sweptTo),
-    };
-    onCursor(track, mirroredOf(moved, oldest));
-  };
-
-  return {
-    /** The tracks' cursors in their order; a track that has none begins. */
-    load: async (tracks: readonly Track[]): Promise<{ track: Track; cursor: Cursor }[]> => {
-      const found = await cursors.get(tracks);
-      return Promise.all(tracks.map(async (track, index) => ({ track, cursor: found[index] ?? (await begin(track)) })));
-    },
-    /** While the read goes on. */
-    advance: (lock: HeldLock, windows: readonly Window[], to: Advance): Promise<void> =>
-      commits.advance(
-        lock,
-        windows.map(({ track }) => track),
-        to,
-      ),
-    /** When it has ended; releases the lock. */
-    finish: async (lock: HeldLock, windows: readonly Window[], end: Advance): Promise<void> => {
-      const floor = overlap + 2 * lookback;
-      const ends = windows.map(({ track, cursor }) => ({
-        track,
-        forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor,
-      }));
-      const oldest = await commits.finish(lock, ends, end);
-      for (const [index, window] of windows.entries()) mirror(window, end, oldest[index]);
-    },
-  };
-};
+import { createProgress, isSweepDue, notAhead, type Window, type WindowSettings, windowOf } from './windows.ts';
 
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {
   /** There is probably no further page; only asking for it can show that. */
   short?: boolean;
-  /** Everything dated before this has been read, by whichever date the service filters by. Epoch milliseconds. */
+  /** Everything dated before this has been read, by any date that the service may filter by. Epoch milliseconds. */
   settledBefore?: number;
 }
 
@@ -130,7 +38,47 @@ export interface PollSettings extends WindowSettings {
   assessments: readonly string[];
 }
 
-export interface PollerDependencies extends Omit<CommitDependencies, 'commits' | 'settings'> {
+interface CommitDependencies {
+  cursors: Pick<Cursors, 'get' | 'begin'>;
+  commits: Pick<CommitStore, 'finish'>;
+  /** Where a track begins that Redis knows nothing of: never polled, or lost. */
+  beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
+  /** Called with each cursor after a read; not past an alert that is still on its way. */
+  onCursor(track: Track, cursor: MirroredCursor): void;
+  /** Durations in milliseconds. */
+  settings: Pick<WindowSettings, 'overlap' | 'lookback'>;
+}
+
+/** Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step. */
+export const createCommit = ({ cursors, commits, beginningOf, onCursor, settings }: CommitDependencies) => {
+  const floor = settings.overlap + 2 * settings.lookback;
+
+  const begin = async (track: Track): Promise<Cursor> => {
+    const beginning = await beginningOf(track);
+    await cursors.begin(track, beginning);
+    return { ...beginning, begun: beginning.position };
+  };
+
+  return {
+    /** The tracks' cursors in their order; a track that has none begins. */
+    load: async (tracks: readonly Track[]): Promise<Cursor[]> => {
+      const found = await cursors.get(tracks);
+      return Promise.all(tracks.map(async (track, index) => found[index] ?? begin(track)));
+    },
+    /** When a read has ended; releases the lock. */
+    finish: async (lock: HeldLock, windows: readonly Window[], end: Advance): Promise<void> => {
+      const ends = windows.map(({ track, cursor }) => ({
+        track,
+        forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor,
+      }));
+      const oldest = await commits.finish(lock, ends, end);
+      for (const [index, { track, cursor }] of windows.entries())
+        onCursor(track, mirroredOf(moveCursor({ ...cursor }, end), oldest[index]));
+    },
+  };
+};
+
+export interface PollerDependencies extends CommitDependencies {
   /**
    * The stream's pages dated after `since`, each yielded before the next is asked for; `thorough` so that nothing can
    * slip between two of them. Throws `ServiceError`.
@@ -139,10 +87,9 @@ export interface PollerDependencies extends Omit<CommitDependencies, 'commits' |
   /** The service's own time in epoch milliseconds, rather too early than too late. */
   clock(service: string): number;
   seen: Seen;
-  commits: CommitStore;
+  commits: Pick<CommitStore, 'remember' | 'advance' | 'finish'>;
   lock: PollLock;
-  /** Default: every poll asks Redis. */
-  memory?: Pick<ReadMemory, 'recall' | 'keep' | 'move' | 'forget'>;
+  memory: Pick<ReadMemory, 'recall' | 'keep' | 'move' | 'forget'>;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
   /** Called for every page as it is ingested, to count items and report malformed ones; without items it had before. */
@@ -159,28 +106,25 @@ export interface PollResult {
   sweep: boolean;
 }
 
-const NOT_READ = { items: 0, alerts: 0, sweep: false };
+const BUSY: PollResult = { outcome: 'busy', items: 0, alerts: 0, sweep: false };
 
 /** What a poll goes by, and what it finds. */
 interface Reading {
   stream: Stream;
   tracks: readonly Track[];
   signal: AbortSignal;
-  /** Absent while the poll is quiet. */
+  /** Absent while the poll has no lock. */
   held?: HeldLock;
-  /** What this daemon remembers, where the poll began quietly. */
+  /** What this daemon remembers, where the poll began without the lock. */
   known?: KnownStream;
-  /** The cursors as Redis had them when the poll turned. Quiet polls may have moved what is remembered on from there. */
+  /** The cursors as Redis had them when the lock was taken on the way. What is remembered may have moved on from there. */
   stored?: readonly (Cursor | undefined)[];
   /** The tracks' cursors. */
   loaded: readonly Cursor[];
   items: ItemMemory;
 }
 
-/** Where the stream stands. Then the poll is quiet no more, or begins again with what Redis has. */
-type Turned = 'loud' | 'changed' | 'busy';
-
-/** Most pages have nothing on them, and nothing is to be told, queued or remembered of those. */
+/** Most pages have nothing on them, and nothing is to be reported, queued or remembered of those. */
 const isNothing = ({ items, malformed, foreign = [] }: ReadPage): boolean =>
   items.length + malformed.length + foreign.length === 0;
 
@@ -193,21 +137,13 @@ const windowBehind = (window: Window, { position, sweptTo }: Cursor = window.cur
   },
 });
 
-const NO_MEMORY: NonNullable<PollerDependencies['memory']> = {
-  recall: () => undefined,
-  keep: () => {},
-  move: () => {},
-  forget: () => {},
-};
-
 export const createPoller = (dependencies: PollerDependencies) => {
-  const { pages, lock, now, settings, cursors, memory = NO_MEMORY } = dependencies;
+  const { pages, lock, now, settings, cursors, commits, memory } = dependencies;
   const ingest = createIngest({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
   const commit = createCommit(dependencies);
-  const recollection = createRecollection(settings);
 
-  /** A quiet poll takes the lock. What it was told under it decides whether what is remembered is still so. */
-  const turn = async (reading: Reading): Promise<Turned> => {
+  /** Takes the lock on the way. What Redis has under it decides whether what is remembered is still so: else `changed`. */
+  const takeLock = async (reading: Reading): Promise<'locked' | 'changed' | 'busy'> => {
     const held = await lock.take(reading.tracks);
     if (!held) return 'busy';
     reading.held = held;
@@ -216,13 +152,13 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const isSame =
       reading.known?.server === held.server &&
       reading.known.tracks.every((one, index) => isUnchanged(one, found[index]));
-    return isSame ? 'loud' : 'changed';
+    return isSame ? 'locked' : 'changed';
   };
 
-  const end = async (reading: Reading, windows: readonly Window[], to: ReadEnd): Promise<void> => {
+  const end = async (reading: Reading, windows: readonly Window[], to: Advance): Promise<void> => {
     const { stream, held, known, loaded, stored, items } = reading;
     if (held === undefined) return known && memory.move(stream, known, to);
-    // Whoever reads next begins where Redis is, and must find remembered what that brings.
+    // The next read begins where Redis is, and must find remembered what that brings.
     const behind = stored === undefined ? windows : windows.map((one, index) => windowBehind(one, stored[index]));
     await commit.finish(held, behind, to);
     memory.keep(stream, { server: held.server, loaded, items }, to);
@@ -235,31 +171,30 @@ export const createPoller = (dependencies: PollerDependencies) => {
     return { isSweep, windows: present.map(of) };
   };
 
-  /** Tells and queues what a page has. Gives how many alerts that were, or why it was not taken. */
+  /** Reports and queues what a page has. Gives how many alerts that were, or why it was not taken. */
   const take = async (reading: Reading, windows: readonly Window[], page: ReadPage) => {
     const { stream, items } = reading;
     if (isNothing(page)) return 0;
-    if (reading.held === undefined && !recollection.isQuiet(page, windows, items)) {
-      const turned = await turn(reading);
-      if (turned !== 'loud') return turned;
+    if (reading.held === undefined && !items.needsNothing(page, windows)) {
+      const taken = await takeLock(reading);
+      if (taken !== 'locked') return taken;
     }
-    const reported = dependencies.onPage(stream, { ...page, items: recollection.untold(page, items) });
+    const reported = dependencies.onPage(stream, { ...page, items: items.unreported(page) });
     // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
     reported.catch(() => {});
     const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, page);
     await reported;
-    recollection.note(page, windows, items);
+    items.note(page, windows);
     return fresh;
   };
 
-  /** While the read goes on. Of a quiet one nothing is written before its end. */
+  /** While the read goes on. Without the lock nothing is written before its end. */
   const advance = async (
-    { held }: Reading,
-    windows: readonly Window[],
-    { upTo }: Pick<ReturnType<typeof createProgress>, 'upTo'>,
+    { held, tracks }: Reading,
     { settledBefore }: ReadPage,
+    { upTo }: Pick<ReturnType<typeof createProgress>, 'upTo'>,
   ): Promise<void> => {
-    if (held !== undefined && settledBefore !== undefined) await commit.advance(held, windows, upTo(settledBefore));
+    if (held !== undefined && settledBefore !== undefined) await commits.advance(held, tracks, upTo(settledBefore));
   };
 
   /** Gives what it found; `changed` where it has to begin again under the lock, which it holds. */
@@ -272,11 +207,11 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const result: PollResult = { outcome: 'read', items: 0, alerts: 0, sweep: isSweep };
     for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal, isSweep)) {
       const fresh = await take(reading, windows, page);
-      if (typeof fresh === 'string') return fresh === 'changed' ? fresh : { ...NOT_READ, outcome: fresh };
+      if (typeof fresh === 'string') return fresh === 'changed' ? fresh : BUSY;
       progress.count(page.items);
       result.alerts += fresh;
       result.items += page.items.length;
-      await advance(reading, windows, progress, page);
+      await advance(reading, page, progress);
       // Nothing new where new items come: the sweep asks whether there is more.
       if (page.short && fresh === 0 && !isSweep) break;
     }
@@ -285,7 +220,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
     return result;
   };
 
-  const readQuietly = async (reading: Reading): Promise<PollResult | 'changed'> => {
+  const readUnlocked = async (reading: Reading): Promise<PollResult | 'changed'> => {
     const known = memory.recall(reading.stream);
     if (known === undefined) return 'changed';
     Object.assign(reading, { known, loaded: known.tracks.map(({ cursor }) => cursor), items: known.items });
@@ -296,20 +231,23 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const { stream, tracks } = reading;
     memory.forget(stream);
     const held = reading.held ?? (await lock.take(tracks));
-    if (!held) return { outcome: 'busy', ...NOT_READ };
+    if (!held) return BUSY;
     reading.held = held;
-    const loaded = (await commit.load(tracks)).map(({ cursor }) => cursor);
-    const result = await read({ ...reading, loaded, items: createItemMemory(tracks.length) });
-    if (result === 'changed') throw new Error('a poll under the lock does not turn');
+    const loaded = await commit.load(tracks);
+    const result = await read({ ...reading, loaded, items: createItemMemory(tracks.length, settings) });
+    if (result === 'changed') throw new Error('a poll under the lock does not begin again');
     return result;
   };
 
   return {
     /** Reads what is new and queues it. Throws where the service or Redis failed; nothing is lost by that. */
     poll: async (stream: Stream, signal: AbortSignal): Promise<PollResult> => {
-      const reading: Reading = { stream, tracks: tracksOf(stream), signal, loaded: [], items: createItemMemory(0) };
+      const reading: Reading = {
+        ...{ stream, tracks: tracksOf(stream), signal, loaded: [] },
+        items: createItemMemory(0, settings),
+      };
       try {
-        const result = await readQuietly(reading);
+        const result = await readUnlocked(reading);
         return result === 'changed' ? await readLocked(reading) : result;
       } finally {
         await reading.held?.release();

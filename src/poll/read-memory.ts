@@ -3,56 +3,65 @@
  * that finds nothing new asks Redis nothing. It is only ever a copy of what was done under a track's lock. Where it is
  * lost, or wrong, a poll asks Redis again.
  */
-
 import { chunksOf } from '../chunks.ts';
-import type { Item } from '../item.ts';
-import type { QuietAnswer, QuietCommits } from './commit-store.ts';
-import type { Cursor, Track } from './cursor.ts';
+import type { Item, ItemPage } from '../item.ts';
+import type { CommitStore, UnlockedAnswer } from './commit-store.ts';
+import { type Advance, type Cursor, TRACKS_AT_ONCE, type Track } from './cursor.ts';
+import { type IngestSettings, standingOf } from './ingest.ts';
 import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import { type Stream, streamKey, tracksOf } from './stream.ts';
-import type { Progress } from './windows.ts';
-
-// Which items of a stream need nothing more, as this daemon saw them done: a read that brings only those is quiet.
-// An item whose assessment or date has changed is another one.
+import type { Window } from './windows.ts';
 
 /** Of one track; of what is beyond it Redis is asked at each read. About 100 bytes each, in two generations. */
 const MOST_REMEMBERED = 100;
 
-/** `told`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
-export type ItemState = 'told' | 'done';
+/** `reported`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
+type ItemState = 'reported' | 'done';
 
+/** An item whose assessment or date has changed is another one. */
 const keyOf = ({ itemId, assessment = '', dates }: Item): string =>
   `${itemId} ${assessment} ${Math.max(...Object.values(dates))}`;
 
-export interface ItemMemory {
-  stateOf(item: Item): ItemState | undefined;
-  note(item: Item, state: ItemState): void;
-  /** A sweep has ended, which reads everything that can still come: what it did not bring is forgotten with the next. */
-  swept(): void;
-}
-
-export const createItemMemory = (tracks: number): ItemMemory => {
+/** Which items of a stream's pages are new, as this daemon saw the others done. */
+export const createItemMemory = (tracks: number, settings: IngestSettings) => {
   const most = MOST_REMEMBERED * tracks;
   let young = new Map<string, ItemState>();
   let old = young;
   const set = (key: string, state: ItemState): void => {
     if (young.size < most || young.has(key)) young.set(key, state);
   };
+  const stateOf = (item: Item): ItemState | undefined => {
+    if (young.size + old.size === 0) return undefined;
+    const key = keyOf(item);
+    const state = young.get(key) ?? old.get(key);
+    if (state !== undefined && !young.has(key)) set(key, state);
+    return state;
+  };
   return {
-    stateOf: (item) => {
-      if (young.size + old.size === 0) return undefined;
-      const key = keyOf(item);
-      const state = young.get(key) ?? old.get(key);
-      if (state !== undefined && !young.has(key)) set(key, state);
-      return state;
+    /** Those that were not reported before. */
+    unreported: ({ items }: ItemPage): Item[] => items.filter((item) => stateOf(item) === undefined),
+    /** Nothing on the page is to be queued, as far as is known. */
+    needsNothing: ({ items }: ItemPage, windows: readonly Window[]): boolean =>
+      items.every(
+        (item) => stateOf(item) === 'done' || ['unwanted', 'outside'].includes(standingOf(item, windows, settings)),
+      ),
+    /** The page was read, reported and, where that was to be done, queued. */
+    note: ({ items }: ItemPage, windows: readonly Window[]): void => {
+      for (const item of items) {
+        if (stateOf(item) === 'done') continue;
+        const standing = standingOf(item, windows, settings);
+        set(keyOf(item), standing === 'unwanted' || standing === 'settled' ? 'done' : 'reported');
+      }
     },
-    note: (item, state) => set(keyOf(item), state),
-    swept: () => {
+    /** A sweep has ended, which reads everything that can still come: what it did not bring is forgotten with the next. */
+    swept: (): void => {
       old = young;
       young = new Map();
     },
   };
 };
+
+export type ItemMemory = ReturnType<typeof createItemMemory>;
 
 export interface KnownTrack {
   track: Track;
@@ -71,59 +80,28 @@ export interface KnownStream {
   items: ItemMemory;
 }
 
-/** How far one poll has read. `sweptAt`: when it began, if it was a sweep. */
-export interface ReadEnd extends Progress {
-  polledAt: number;
-  sweptAt: number | undefined;
-}
-
-export interface ReadMemory {
-  /** Undefined where the stream has to be read under its lock. */
-  recall(stream: Stream): KnownStream | undefined;
-  /**
-   * A poll under the lock has ended at Redis `server`. `loaded`: the cursors before it, in the order of the tracks. Nothing
-   * is kept of a Redis that does not say which it is: its polls all take the lock.
-   */
-  keep(stream: Stream, read: { server: string; loaded: readonly Cursor[]; items: ItemMemory }, end: ReadEnd): void;
-  /** A quiet poll has ended, that went by `known`. Nothing is moved where something else is known by now. */
-  move(stream: Stream, known: KnownStream, end: ReadEnd): void;
-  forget(stream: Stream): void;
-  /** Forgets all streams but these, by their keys. */
-  retain(keys: ReadonlySet<string>): void;
-  /** Writes what the quiet polls have moved. */
-  commit(): Promise<void>;
-}
-
-export interface ReadMemoryDependencies {
-  commits: QuietCommits;
+export interface ReadMemorySettings {
+  commits: Pick<CommitStore, 'finishUnlocked'>;
   /** Called with each cursor that was committed; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
   /** Called where a cursor turned out to be another one, as after an operator set it: to be read soon. */
   onChanged(stream: Stream): void;
-  /** Milliseconds by a clock that nobody sets. */
   monotonic(): number;
   /** Durations in milliseconds. */
   settings: { overlap: number; lookback: number };
 }
 
-/** Tracks in one script: a few milliseconds of Redis. */
-const COMMITTED_AT_ONCE = 200;
 /** Nothing is judged by memory while Redis has not taken the cursors for so long: it may be another one by now. */
 const LONGEST_UNCOMMITTED_MS = 10_000;
 
-const grown = (value: number, to: number | undefined): number => Math.max(value, Math.floor(to ?? value));
+const MOVING = ['position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
 
-/** In place: one that was made anew at each poll would outlive the young generation each time. */
-const move = (cursor: Cursor, { position, sweptTo, sweptAt, polledAt }: ReadEnd): void => {
-  cursor.position = grown(cursor.position, position);
-  cursor.sweptTo = grown(cursor.sweptTo, sweptTo);
-  if (sweptAt !== undefined) cursor.sweptAt = grown(cursor.sweptAt ?? 0, sweptAt);
-  cursor.polledAt = grown(cursor.polledAt ?? 0, polledAt);
-};
-
-const movedBy = (before: Cursor, end: ReadEnd): Cursor => {
-  const cursor = { ...before };
-  move(cursor, end);
+/** In place: a new one at each poll would outlive the young generation each time. */
+export const moveCursor = (cursor: Cursor, to: Advance): Cursor => {
+  for (const field of MOVING) {
+    const at = to[field];
+    if (at !== undefined) cursor[field] = Math.max(cursor[field] ?? 0, Math.floor(at));
+  }
   return cursor;
 };
 
@@ -142,11 +120,10 @@ interface Writing extends Entry {
   cursor: Cursor;
 }
 
-export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemory => {
-  const { commits, onCursor, onChanged, monotonic, settings } = dependencies;
+export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, settings }: ReadMemorySettings) => {
   const floor = settings.overlap + 2 * settings.lookback;
   const known = new Map<string, Entry>();
-  /** Those that quiet polls have moved. */
+  /** Those that polls without the lock have moved. */
   const moved = new Set<Entry>();
   let server = '';
   let movedSince: number | undefined;
@@ -179,7 +156,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
     }
   };
 
-  const settle = ({ stream, of, one, cursor }: Writing, answer: QuietAnswer): void => {
+  const settle = ({ stream, of, one, cursor }: Writing, answer: UnlockedAnswer): void => {
     // Read under its lock, or forgotten, meanwhile.
     if (known.get(streamKey(stream))?.of !== of) return;
     if (answer === 'changed') {
@@ -193,7 +170,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
 
   const write = async (all: readonly Writing[]): Promise<void> => {
     const asked = server;
-    const answers = await commits.commit(
+    const answers = await commits.finishUnlocked(
       asked,
       all.map(({ one, cursor }) => ({
         ...{ track: one.track, cursor, stored: one.stored },
@@ -209,11 +186,20 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
   };
 
   return {
-    recall: (stream) => {
+    /** Undefined where the stream has to be read under its lock. */
+    recall: (stream: Stream): KnownStream | undefined => {
       if (movedSince !== undefined && monotonic() - movedSince > LONGEST_UNCOMMITTED_MS) return undefined;
       return known.get(streamKey(stream))?.of;
     },
-    keep: (stream, { server: from, loaded, items }, end) => {
+    /**
+     * A poll under the lock has ended at Redis `server`. `loaded`: the cursors before it, in the order of the tracks. Nothing
+     * is kept of a Redis that does not say which it is: its polls all take the lock.
+     */
+    keep: (
+      stream: Stream,
+      { server: from, loaded, items }: { server: string; loaded: readonly Cursor[]; items: ItemMemory },
+      end: Advance,
+    ): void => {
       // After a failover it would look the same, though it may lack what was queued.
       if (from === '') return;
       if (from !== server) forgetAll();
@@ -222,35 +208,39 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
       const tracks = tracksOf(stream).flatMap((track, index): KnownTrack[] => {
         const before = loaded[index];
         if (before === undefined) return [];
-        // Quiet polls may have moved the cursor on from what Redis has.
-        const stored = grown(former?.of.tracks[index]?.stored ?? before.position, end.position);
-        return [{ track, cursor: movedBy(before, end), stored, isSwept: false }];
+        // Polls without the lock may have moved the cursor on from what Redis has.
+        const stored = former?.of.tracks[index]?.stored ?? before.position;
+        const { position = stored } = end;
+        const cursor = moveCursor({ ...before }, end);
+        return [{ track, cursor, stored: Math.max(stored, Math.floor(position)), isSwept: false }];
       });
       if (end.sweptAt !== undefined) items.swept();
       const entry = { stream, of: { server, tracks, items } };
       known.set(streamKey(stream), entry);
       if (former !== undefined && moved.delete(former)) moved.add(entry);
     },
-    move: (stream, of, end) => {
+    /** A poll without the lock has ended, that went by `of`. Nothing is moved where something else is known by now. */
+    move: (stream: Stream, of: KnownStream, end: Advance): void => {
       const entry = known.get(streamKey(stream));
       if (entry?.of !== of) return;
       movedSince ??= monotonic();
       moved.add(entry);
       for (const one of entry.of.tracks) {
-        move(one.cursor, end);
+        moveCursor(one.cursor, end);
         one.isSwept ||= end.sweptAt !== undefined;
       }
       if (end.sweptAt !== undefined) entry.of.items.swept();
     },
     forget,
-    retain: (keys) => {
+    /** Forgets all streams but these, by their keys. */
+    retain: (keys: ReadonlySet<string>): void => {
       for (const [key, { stream }] of known) if (!keys.has(key)) forget(stream);
     },
-    commit: async () => {
+    /** Writes what polls without the lock have moved. */
+    commit: async (): Promise<void> => {
       const begun = monotonic();
-      const chunks = chunksOf(takeMoved(), COMMITTED_AT_ONCE);
       const failures: unknown[] = [];
-      for (const chunk of chunks) {
+      for (const chunk of chunksOf(takeMoved(), TRACKS_AT_ONCE)) {
         await write(chunk).catch((error: unknown) => {
           failures.push(error);
           putBack(chunk);
@@ -261,3 +251,5 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
     },
   };
 };
+
+export type ReadMemory = ReturnType<typeof createReadMemory>;

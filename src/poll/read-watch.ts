@@ -1,6 +1,6 @@
 /**
  * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
- * a clock that nobody sets: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
+ * the monotonic clock: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
  */
 
 import { iso } from '../time.ts';
@@ -14,13 +14,12 @@ export interface WatchedTrack {
   unreadMs: number;
 }
 
-export interface ReadWatchDependencies {
+export interface ReadWatchSettings {
   cursors: Pick<Cursors, 'get'>;
   /** Redis is not asked for a track that this daemon itself read within these milliseconds. */
   freshMs: number;
   /** After so many milliseconds without a look, as while Redis was away, nothing is known: watching begins again. */
   gapMs: number;
-  /** Milliseconds by a clock that nobody sets. */
   monotonic(): number;
 }
 
@@ -33,7 +32,7 @@ interface Known {
 
 const fingerprint = (cursor: Cursor | undefined): string => JSON.stringify([cursor?.polledAt, cursor?.position]);
 
-export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatchDependencies) => {
+export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatchSettings) => {
   const known = new Map<string, Known>();
   const lookedAt = new Map<string, number>();
 
@@ -60,7 +59,7 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatc
       for (const track of tracks) {
         const read = { seen: undefined, readAt: monotonic(), wasRead: true };
         const before = known.get(trackKey(track));
-        // In place: one that was made anew at each poll would outlive the young generation each time.
+        // In place: a new one at each poll would outlive the young generation each time.
         if (before === undefined) known.set(trackKey(track), read);
         else Object.assign(before, read);
       }
@@ -88,8 +87,7 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatc
 
 export type ReadWatch = ReturnType<typeof createReadWatch>;
 
-// How each service answers at present.
-
+/** How a service answers at present. */
 export interface ServiceState {
   name: string;
   up: boolean;

@@ -7,8 +7,6 @@ import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { type Track, trackKey } from './cursor.ts';
 
-// Identities of items that are queued already, by track: what overlap, sweep or a crash repeats is not queued twice.
-
 export interface Identity {
   /** The alert's id. */
   id: string;
@@ -16,19 +14,14 @@ export interface Identity {
   latest: number;
 }
 
-export interface Seen {
-  /** Those of `identities` that were never remembered, in their order. */
-  unknown(track: Track, identities: readonly Identity[]): Promise<Identity[]>;
-  /** The same, and those that have to be kept for longer than was known. */
-  compare(track: Track, identities: readonly Identity[]): Promise<{ unknown: Identity[]; later: Identity[] }>;
-}
-
 const CHUNK = 500;
 
 export const seenKey = (prefix: string, track: Track): string => `${prefix}:seen:${trackKey(track)}`;
 
-export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
-  const compare: Seen['compare'] = async (track, identities) => {
+/** Identities of items that are queued already, by track: what overlap, sweep or a crash repeats is not queued twice. */
+export const createSeen = (redis: Redis | Cluster, prefix: string) => {
+  /** Those that were never remembered, in their order, and those that have to be kept for longer than was known. */
+  const compare = async (track: Track, identities: readonly Identity[]) => {
     const [unknown, later]: [Identity[], Identity[]] = [[], []];
     for (const chunk of chunksOf(identities, CHUNK)) {
       const scores = await redis.zmscore(seenKey(prefix, track), ...chunk.map(({ id }) => id));
@@ -40,26 +33,29 @@ export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
     }
     return { unknown, later };
   };
-  return { compare, unknown: async (track, identities) => (await compare(track, identities)).unknown };
+  return {
+    compare,
+    unknown: async (track: Track, identities: readonly Identity[]): Promise<Identity[]> =>
+      (await compare(track, identities)).unknown,
+  };
 };
 
-// Which items are read for the first time: overlap and sweep read most of them again, in any daemon.
-
-export interface FirstReads {
-  /** Gives those that were not read before, and remembers them. */
-  admit(service: string, source: Source, items: readonly Item[]): Promise<Item[]>;
-}
+export type Seen = ReturnType<typeof createSeen>;
 
 /** Of one service and source; beyond it the oldest are forgotten, and would count again. */
 const MOST_REMEMBERED = 100_000;
 
-/** `keepMs`: for so long a read may bring an item again. */
+/**
+ * Which items are read for the first time: overlap and sweep read most of them again, in any daemon. `keepMs`: for so long
+ * a read may bring an item again.
+ */
 export const createFirstReads = (
   redis: Redis | Cluster,
   prefix: string,
   { keepMs, now, most = MOST_REMEMBERED }: { keepMs: number; now(): number; most?: number },
-): FirstReads => ({
-  admit: async (service, source, items) => {
+) => ({
+  /** Gives those that were not read before, and remembers them. */
+  admit: async (service: string, source: Source, items: readonly Item[]): Promise<Item[]> => {
     const byId = new Map(items.map((item) => [alertId(service, source, item.itemId), item]));
     if (byId.size === 0) return [];
     const key = `${prefix}:read:${JSON.stringify([service, source])}`;
@@ -73,8 +69,6 @@ export const createFirstReads = (
   },
 });
 
-// Malformed items: kept for people to see, reported once, and never in the way of the items beside them.
-
 /** Where it was read: in one of the two lists of items, or in the listing of protocols. */
 type ReadFrom = Source | 'protocols';
 
@@ -83,13 +77,6 @@ export interface Quarantined extends MalformedItem {
   source: ReadFrom;
   /** ISO 8601: when it was first read. */
   at: string;
-}
-
-export interface Quarantine {
-  /** Keeps those that are not kept yet, and gives them. */
-  admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
-  list(): Promise<Quarantined[]>;
-  count(): Promise<number>;
 }
 
 /** Beyond it new ones are reported but not kept: a service that gives nothing else must not fill Redis. */
@@ -101,10 +88,12 @@ const bounded = ({ problem, raw }: MalformedItem): MalformedItem => {
   return json.length <= RAW_CHARACTERS ? { problem, raw } : { problem, raw: json.slice(0, RAW_CHARACTERS) };
 };
 
-export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: () => number): Quarantine => {
+/** Malformed items: kept for people to see, reported once, and never in the way of the items beside them. */
+export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const key = `${prefix}:quarantine`;
   return {
-    admit: async (service, source, malformed) => {
+    /** Keeps those that are not kept yet, and gives them. */
+    admit: async (service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<MalformedItem[]> => {
       const fresh: MalformedItem[] = [];
       for (const item of malformed) {
         const id = contentId(service, source, JSON.stringify(item.raw));
@@ -115,10 +104,12 @@ export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: ()
       }
       return fresh;
     },
-    list: async () =>
+    list: async (): Promise<Quarantined[]> =>
       Object.values(await redis.hgetall(key))
         .map((json) => JSON.parse(json) as Quarantined)
         .sort((a, b) => a.at.localeCompare(b.at)),
-    count: () => redis.hlen(key),
+    count: (): Promise<number> => redis.hlen(key),
   };
 };
+
+export type Quarantine = ReturnType<typeof createQuarantine>;

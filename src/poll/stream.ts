@@ -4,8 +4,7 @@ import { contentId } from '../item.ts';
 import { isPathSegment } from '../text.ts';
 import type { Track } from './cursor.ts';
 
-// What one request can read: one protocol's inspections, or the notifications of several protocols.
-
+/** What one request can read: one protocol's inspections, or the notifications of several protocols. */
 export interface Stream {
   service: string;
   source: Source;
@@ -23,8 +22,6 @@ export const streamKey = (stream: Stream): string => {
   keys.set(stream, key);
   return key;
 };
-
-// The requests that read everything: as few as possible, each small enough for a URL.
 
 /** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
 const NAMES_PER_REQUEST = 40;
@@ -49,23 +46,14 @@ const groupNames = (names: readonly string[]): string[][] => {
 };
 
 /**
- * One stream a protocol for inspections; as few as possible for notifications. Inspections of a protocol whose name no
+ * The requests that read everything: one a protocol for inspections; as few as possible for notifications. Inspections of a protocol whose name no
  * URL can carry are not asked for; the catalog says so.
  */
-export const streamsOf = (service: string, protocols: readonly string[], sources: readonly Source[]): Stream[] =>
-  sources.flatMap((source) =>
-    (source === 'inspections' ? protocols.filter(isPathSegment).map((name) => [name]) : groupNames(protocols)).map(
-      (group) => ({
-        service,
-        source,
-        protocols: group,
-      }),
-    ),
-  );
-
-// Which daemon polls which streams, by nothing but who lives: the one with the highest weight for it, so that few streams
-// move when a daemon comes or goes. Every daemon reckons the same, so nobody asks, takes or gives back. While two of them
-// see others, a stream may be polled by both or by none for a moment; nothing that is written depends on this.
+export const streamsOf = (service: string, names: readonly string[], sources: readonly Source[]): Stream[] =>
+  sources.flatMap((source) => {
+    const groups = source === 'inspections' ? names.filter(isPathSegment).map((name) => [name]) : groupNames(names);
+    return groups.map((protocols) => ({ service, source, protocols }));
+  });
 
 const numberOf = (hex: string): number => Number.parseInt(hex.slice(0, 8), 16);
 
@@ -77,7 +65,12 @@ const mix = (a: number, b: number): number => {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 };
 
-/** Gives whether a stream is `own`'s. `readers`: the ids of all that share the service; one that is not among them has none. */
+/**
+ * Whether a stream is assigned to the daemon `own`. `readers`: the ids of all that share the service; one that is not among
+ * them has none. A stream belongs to the one with the highest weight for it, so that few streams move when a daemon comes or
+ * goes. Every daemon reckons the same, so nobody asks, takes or gives back. While two of them see others, a stream may be
+ * polled by both or by none for a moment; nothing that is written depends on this.
+ */
 export const createAssignment = (own: string, readers: readonly string[]): ((stream: Stream) => boolean) => {
   if (!readers.includes(own)) return () => false;
   const others = readers.filter((id) => id !== own).map((id) => ({ id, seed: numberOf(contentId(id)) }));

@@ -1,15 +1,12 @@
 /** What one poll asks for of each of its tracks, and how far the cursors may go during and after it. Pure. */
-
 import type { Item } from '../item.ts';
-import type { Cursor, Track } from './cursor.ts';
-
-// What one poll asks for of each of its tracks. Pure.
+import type { Advance, Cursor, Track } from './cursor.ts';
 
 /** What one poll wants of one track. */
 export interface Window {
   track: Track;
   cursor: Cursor;
-  /** Items dated at or before this were not asked for, whatever the service gives. Epoch milliseconds. */
+  /** Items dated at or before this were not asked for, though the service may give them. Epoch milliseconds. */
   since: number;
 }
 
@@ -56,41 +53,7 @@ export const windowOf = (
   return { track, cursor, since: beforeSecond(Math.max(start - lookback, since)) };
 };
 
-// How far the cursor may go during and after one poll. Pure bookkeeping, no requests.
-
-export interface Watermark {
-  /** Counts a page. */
-  count(items: readonly Item[]): void;
-  /** How far everything was read once all before `settledBefore` was; undefined where no item had a date. */
-  upTo(settledBefore?: number): number | undefined;
-}
-
-/**
- * Over the items' earliest dates: whichever date the service filters by, it is not before that one. An answer without
- * items moves nothing, however far it reaches: it may be a mistake of the service.
- */
-export const createWatermark = (): Watermark => {
-  let highest: number | undefined;
-  return {
-    count: (items) => {
-      for (const { dates } of items) {
-        const earliest = Math.min(...Object.values(dates));
-        if (Number.isFinite(earliest)) highest = Math.max(highest ?? earliest, earliest);
-      }
-    },
-    upTo: (settledBefore = Number.POSITIVE_INFINITY) =>
-      highest === undefined ? undefined : Math.min(highest, settledBefore),
-  };
-};
-
-// How far the cursors may go during and after one poll.
-
-export interface Progress {
-  position?: number | undefined;
-  sweptTo?: number | undefined;
-}
-
-export interface ProgressSettings {
+interface ProgressSettings {
   /** The service's own time in epoch milliseconds, which the answers of this read may correct. */
   clock(): number;
   now(): number;
@@ -102,26 +65,34 @@ export interface ProgressSettings {
   lookback: number;
 }
 
+/** How far the cursors may go during and after one poll. */
 export const createProgress = (settings: ProgressSettings) => {
   const { clock, now, ownBegun, isSweep, lookback } = settings;
-  const watermark = createWatermark();
+  /**
+   * Of the items' earliest dates: the one that the service filters by is not before it. An answer without
+   * items moves nothing, however far it reaches: it may be a mistake of the service.
+   */
+  let highest: number | undefined;
   /** When the read began. The answers may have shown that the service's clock is behind what we took it for. */
   const begun = (): number => Math.min(settings.begun, clock() - (now() - ownBegun));
   return {
     begun,
     /** Counts a page. */
-    count: (items: readonly Item[]): void => watermark.count(items),
+    count: (items: readonly Item[]): void => {
+      for (const { dates } of items) {
+        const earliest = Math.min(...Object.values(dates));
+        if (Number.isFinite(earliest)) highest = Math.max(highest ?? earliest, earliest);
+      }
+    },
     /**
      * Once all before `settledBefore` was read; left out, when the read has ended. No date ahead of the service's own
      * clock moves a cursor, or one item from the future would hide all that come before it.
      */
-    upTo: (settledBefore?: number): Progress => {
-      const position = watermark.upTo(Math.min(settledBefore ?? begun(), begun()));
-      if (position === undefined || !isSweep) return { position };
-      return {
-        position,
-        sweptTo: settledBefore === undefined ? begun() : Math.min(position + lookback, begun()),
-      };
+    upTo: (settledBefore?: number): Pick<Advance, 'position' | 'sweptTo'> => {
+      if (highest === undefined) return {};
+      const position = Math.min(highest, settledBefore ?? Number.POSITIVE_INFINITY, begun());
+      if (!isSweep) return { position };
+      return { position, sweptTo: settledBefore === undefined ? begun() : Math.min(position + lookback, begun()) };
     },
   };
 };

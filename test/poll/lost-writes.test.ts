@@ -28,7 +28,7 @@ const setUp = (redis: Redis, prefix: string, onDispatched: () => Promise<unknown
   const cursors = createCursors(redis, prefix);
   const seen = createSeen(redis, prefix);
   const lock = createPollLock(createLocks(redis, prefix, 30_000));
-  const commits = createCommitStore(prefix, () => `${prefix}:open`);
+  const commits = createCommitStore(redis, prefix, () => `${prefix}:open`);
   const now = () => T0 + 10_000;
   const dispatch = async (alerts: readonly Alert[]): Promise<void> => {
     dispatched.push(...alerts.map(({ itemId }) => itemId));
@@ -46,6 +46,7 @@ const setUp = (redis: Redis, prefix: string, onDispatched: () => Promise<unknown
     seen,
     commits,
     lock,
+    memory: { recall: () => undefined, keep: () => {}, move: () => {}, forget: () => {} },
     dispatch,
     onPage: async () => {},
     now,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Track } from '../../src/poll/cursor.ts';
-import { type BeginningDependencies, createBeginning } from '../../src/poll/mirror.ts';
+import { createBeginning } from '../../src/poll/mirror.ts';
 import { T0 } from '../support/items.ts';
 
 const TRACK: Track = { service: 'main', source: 'inspections', protocol: 'Vault' };
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 /** The service's clock is ten seconds behind ours. */
 const BEHIND = 10_000;
 
-const startOf = async (changes: Partial<BeginningDependencies>): Promise<number> => {
+const startOf = async (changes: Partial<Parameters<typeof createBeginning>[0]>): Promise<number> => {
   const recalled: Track[] = [];
   const beginningOf = createBeginning({
     startFrom: 'now',

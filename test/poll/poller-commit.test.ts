@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { ledgerKeys } from '../../src/ledger/record.ts';
-import { createCursors, type Track } from '../../src/poll/cursor.ts';
+import { type Advance, createCursors, type Track } from '../../src/poll/cursor.ts';
 import type { MirroredCursor } from '../../src/poll/mirror.ts';
 import { createCommit } from '../../src/poll/poller.ts';
 import { createSeen } from '../../src/poll/seen.ts';
-import type { Progress } from '../../src/poll/windows.ts';
 import { openCommits } from '../support/commits.ts';
 import { T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -26,8 +25,8 @@ const setUp = () => {
     onCursor: (_track, cursor) => mirrored.push(cursor),
     settings: { overlap: OVERLAP, lookback: LOOKBACK },
   });
-  const finish = async (progress: Progress, sweptAt?: number): Promise<void> => {
-    const windows = (await commit.load([TRACK])).map((one) => ({ ...one, since: T0 }));
+  const finish = async (progress: Advance, sweptAt?: number): Promise<void> => {
+    const windows = (await commit.load([TRACK])).map((cursor) => ({ track: TRACK, cursor, since: T0 }));
     await locked(TRACK, (held) => commit.finish(held, windows, { ...progress, sweptAt, polledAt: T0 + 100_000 }));
   };
   return { redis, prefix, cursors, seen, mirrored, commit, finish, ...writes };
@@ -35,9 +34,9 @@ const setUp = () => {
 
 test('a track without a cursor begins once', async () => {
   const { advance, commit } = setUp();
-  expect(await commit.load([TRACK])).toEqual([{ track: TRACK, cursor: { ...BEGINNING, begun: T0 } }]);
+  expect(await commit.load([TRACK])).toEqual([{ ...BEGINNING, begun: T0 }]);
   await advance(TRACK, { position: T0 + 1000 });
-  expect((await commit.load([TRACK]))[0]?.cursor).toEqual({ ...BEGINNING, begun: T0, position: T0 + 1000 });
+  expect(await commit.load([TRACK])).toEqual([{ ...BEGINNING, begun: T0, position: T0 + 1000 }]);
 });
 
 test('the end of a read moves the cursor, notes when that was, and releases the lock', async () => {

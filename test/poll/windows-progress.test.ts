@@ -15,10 +15,23 @@ const setUp = (isSweep: boolean) => {
 };
 
 describe('a read moves the cursor', () => {
-  test('not at all where no item came', () => {
+  test('not at all where no item came, or none with a date', () => {
     const { progress } = setUp(true);
-    expect(progress.upTo()).toEqual({ position: undefined });
-    expect(progress.upTo(T0)).toEqual({ position: undefined });
+    progress.count([]);
+    progress.count([makeItem(1, { dates: {} })]);
+    expect([progress.upTo(), progress.upTo(T0)]).toEqual([{}, {}]);
+  });
+
+  test('as far as the latest item, each by the earliest of its dates', () => {
+    const { progress } = setUp(false);
+    progress.count([makeItem(1, { dates: { createdAt: T0 + 5000, updatedAt: T0 + 90_000, txTimestamp: T0 + 3000 } })]);
+    progress.count([
+      makeItem(2, { dates: { createdAt: T0 + 4000 } }),
+      makeItem(3, { dates: { createdAt: T0 + 1000 } }),
+    ]);
+    expect(progress.upTo()).toEqual({ position: T0 + 4000 });
+    expect(progress.upTo(T0 + 1000)).toEqual({ position: T0 + 1000 });
+    expect(progress.upTo(T0 + 9000)).toEqual({ position: T0 + 4000 });
   });
 
   test('to its latest item, and in the middle only to what is settled', () => {

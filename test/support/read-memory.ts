@@ -1,17 +1,17 @@
 /** What a daemon remembers of its reads, over a real Redis. */
 import type { Redis } from 'ioredis';
 import { ledgerKeys } from '../../src/ledger/record.ts';
-import { createQuietCommits } from '../../src/poll/commit-store.ts';
-import { createReadMemory, type ReadMemoryDependencies } from '../../src/poll/read-memory.ts';
+import { createCommitStore } from '../../src/poll/commit-store.ts';
+import { createReadMemory, type ReadMemorySettings } from '../../src/poll/read-memory.ts';
 
 export const openReadMemory = (
   redis: Redis,
   prefix: string,
-  changes: Pick<ReadMemoryDependencies, 'settings'> & Partial<ReadMemoryDependencies>,
+  changes: Pick<ReadMemorySettings, 'settings'> & Partial<ReadMemorySettings>,
   openKey = ledgerKeys(prefix).open,
 ) =>
   createReadMemory({
-    commits: createQuietCommits(redis, prefix, openKey),
+    commits: createCommitStore(redis, prefix, openKey),
     onCursor: () => {},
     onChanged: () => {},
     monotonic: () => performance.now(),

@@ -85,7 +85,7 @@ const setUpAlone = async () => {
   return { server, redis, history, time, daemon: openDaemon(redis, '{alone}', history, time) };
 };
 
-test('a quiet poll asks Redis nothing, also where it brings known items again, and also as a sweep', async () => {
+test('a poll that finds nothing new asks Redis nothing, also where it brings known items again, and also as a sweep', async () => {
   const { redis, history, time, daemon } = await setUpAlone();
   history.items.push(makeItem(1), makeItem(8), makeItem(9, { assessment: 'ok' }));
   await daemon.poll();
@@ -100,7 +100,7 @@ test('a quiet poll asks Redis nothing, also where it brings known items again, a
   expect(daemon.dispatched).toEqual(['i-1', 'i-8']);
 });
 
-test('what quiet polls have moved is in Redis, and in the state file, after the next commit', async () => {
+test('what polls without the lock have moved is in Redis, and in the state file, after the next commit', async () => {
   const { open, time } = setUp();
   const daemon = open();
   await daemon.poll();
@@ -112,7 +112,7 @@ test('what quiet polls have moved is in Redis, and in the state file, after the 
   expect(daemon.mirrored).toHaveLength(2);
 });
 
-test('the copy of a quiet track stays behind an alert that is still on its way', async () => {
+test('the copy of a track that is read without the lock stays behind an alert that is still on its way', async () => {
   const { open, time, history, redis, prefix } = setUp();
   history.items.push(makeItem(9));
   const daemon = open();
@@ -285,7 +285,7 @@ test('what Redis refused is written next time, and until then not trusted for lo
     settings: SETTINGS,
     monotonic: () => elapsed.ms,
     commits: {
-      commit: async (_server, tracks) => {
+      finishUnlocked: async (_server, tracks) => {
         if (isRefused) throw new Error('refused');
         written.push(tracks.length);
         return tracks.map(() => ({ oldest: undefined }));
@@ -295,7 +295,7 @@ test('what Redis refused is written next time, and until then not trusted for lo
   const end = { position: undefined, polledAt: T0, sweptAt: undefined };
   memory.keep(
     STREAM,
-    { server: 'run1', loaded: [{ start: T0, position: T0, sweptTo: T0 }], items: createItemMemory(1) },
+    { server: 'run1', loaded: [{ start: T0, position: T0, sweptTo: T0 }], items: createItemMemory(1, SETTINGS) },
     end,
   );
   const known = memory.recall(STREAM);
