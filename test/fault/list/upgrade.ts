@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
-import { olderTree, whyNoOlder } from '../older.ts';
+import { newerTree } from '../newer.ts';
 import type { Stage } from '../stage.ts';
 
 const TOGETHER_MS = 4000;
@@ -15,27 +15,25 @@ const replaceAll = async ({ daemons }: Stage, root: string): Promise<void> => {
   }
 };
 
-/** Slack takes one message in two seconds, so that there are batches. The older version does not know `groupWait`. */
-const BATCHES = { channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } }, email: { groupWait: null } } };
+/** Slack takes one message in two seconds, so that there are batches. */
+const BATCHES = { channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } } } };
 
 export const UPGRADE_FAULTS: readonly Fault[] = [
   {
     name: 'upgrade',
-    what: 'three daemons of the commit before these faults, replaced one by one by this one',
-    stage: { daemons: 3, root: olderTree, config: BATCHES },
+    what: 'three daemons, replaced one by one by those whose jobs have a newer version',
+    stage: { daemons: 3, config: BATCHES },
     doubles: 'none',
-    whyNot: whyNoOlder,
-    strike: (stage) => replaceAll(stage, ROOT),
+    strike: async (stage) => replaceAll(stage, await newerTree()),
   },
   {
     name: 'rollback',
-    what: 'the same back and forth: what the older version cannot read waits for this one',
-    stage: { daemons: 3, config: BATCHES },
+    what: 'three daemons of the newer version are replaced and come back: what the older ones cannot read waits for them',
+    stage: { daemons: 3, root: newerTree, config: BATCHES },
     doubles: 'none',
-    whyNot: whyNoOlder,
     strike: async (stage) => {
-      await replaceAll(stage, await olderTree());
       await replaceAll(stage, ROOT);
+      await replaceAll(stage, await newerTree());
     },
   },
 ];
