@@ -223,7 +223,7 @@ export const openOps = (dependencies: OpsDependencies) => {
     destinations: () => [...destinations(), ...named],
     log,
   });
-  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, most: limits.dead, log });
+  const boundDeadLetters = createDeadLetterBound(store.dead, metrics, log, limits.dead);
   const keepHouse = async (): Promise<void> => {
     await boundDeadLetters();
     await delivering.endLeftKinds();

@@ -131,7 +131,7 @@ export const openReloading = (dependencies: ReloadingDependencies) => {
   const requests = createReloadRequests(store.redis, store.prefix);
   let answer: ReloadAnswer | undefined;
 
-  const reloader = createReloader({ ...dependencies, onOutcome: standing.note, elapsed });
+  const reloader = createReloader({ ...dependencies, onOutcome: standing.note, monotonic: elapsed });
   const look = createDiskWatch({ ...source, onChanged: () => void reloader.request('the file has changed') });
 
   const lookAtDisk = async (): Promise<void> => {

@@ -9,28 +9,20 @@ import type { ParcelQueues } from '../../queue/queues.ts';
 import type { LeftJob, LeftJobs } from '../../queue/scan.ts';
 import type { Locks } from '../../redis/lock.ts';
 
-// Keeps the dead letters within their bound, and says what goes.
-
-export interface DeadLetterBoundDependencies {
-  dead: Pick<DeadLetters, 'trim'>;
-  metrics: Pick<Metrics, 'deadRemoved'>;
-  /** What `dead` keeps. Default `MOST_DEAD`. */
-  most?: number;
-  log: Pick<Logger, 'error'>;
-}
-
-/** One command while there are few. */
+/** Keeps the dead letters within their bound, and says what goes: one command while there are few. `most`: what `dead` keeps. */
 export const createDeadLetterBound =
-  ({ dead, metrics, most = MOST_DEAD, log }: DeadLetterBoundDependencies) =>
+  (
+    dead: Pick<DeadLetters, 'trim'>,
+    metrics: Pick<Metrics, 'deadRemoved'>,
+    log: Pick<Logger, 'error'>,
+    most = MOST_DEAD,
+  ) =>
   async (): Promise<void> => {
     const removed = await dead.trim();
     if (removed === 0) return;
     metrics.deadRemoved.inc(removed);
     log.error({ removedLetters: removed, most }, 'too many dead deliveries; the oldest were removed');
   };
-
-// Ends the jobs of channel kinds that left the config: no worker takes them, and their deliveries would wait for ever.
-// While another daemon works on such a kind, it is left alone.
 
 export interface LeftKindsDependencies extends UnsentDependencies {
   /** Those that the config does not set up. */
@@ -48,6 +40,10 @@ const LEFT_FOR_MS = 24 * 3_600_000;
 const IDLE_FOR_MS = 3_600_000;
 const REASON = 'unconfigured';
 
+/**
+ * Ends the jobs of channel kinds that left the config: no worker takes them, and their deliveries would wait for ever.
+ * While another daemon works on such a kind, it is left alone.
+ */
 export const createLeftKinds = (dependencies: LeftKindsDependencies) => {
   const { kinds, queues, leftJobs, batches, locks, ledger, log, now } = dependencies;
   /** Since when jobs wait that nobody works on, as far as this daemon saw it. */

@@ -1,12 +1,10 @@
-/** The mutes that hold now: those that people added, and the windows of the config that are open. */
+/** The mutes that hold now, which people added or the windows of the config open, and which deliveries they hide. */
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
 import { labelNow } from '../../channels/address.ts';
 import { severityOf } from '../../channels/content/severity.ts';
 import { createGlobs } from '../../globs.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
-
-// Which deliveries are muted, and by what. Pure.
 
 /** A muted delivery, and the mute that hides it. */
 export interface Muted {
@@ -20,7 +18,7 @@ export interface Muted {
  */
 export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean) => Mute | undefined;
 
-/** What an operator asked for, and announcements, are sent whatever is muted. */
+/** What an operator asked for, and announcements, are sent although they would be muted. */
 const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
 
 const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
@@ -75,15 +73,6 @@ export interface ActiveMutesDependencies {
   now(): number;
 }
 
-export interface MuteStates {
-  /** Those that hold. */
-  active: StoredMute[];
-  /** Those that are over and not reported yet. */
-  over: StoredMute[];
-  /** Those whose report was sent. */
-  past: StoredMute[];
-}
-
 const WINDOW = /^window-/;
 
 /** Chain ids are numbers of a few digits. */
@@ -125,23 +114,25 @@ export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: Act
       WINDOW.test(id) && closedAt === undefined && now() < Date.parse(from);
     const isActive = (mute: StoredMute): boolean => mute.closedAt === undefined && now() < endOf(mute) && isOpen(mute);
     const all = [...stored, ...opened.map((mute): StoredMute => ({ ...mute, hid: 0 }))];
-    const states: MuteStates = {
+    const states = {
       active: all.filter(isActive),
+      /** Not reported yet. */
       over: all.filter((mute) => !isActive(mute) && !isPending(mute) && mute.toldAt === undefined),
+      /** Reported. */
       past: all.filter(({ toldAt }) => toldAt !== undefined),
     };
     return { opened, states };
   };
 
   /** The same, and stores the windows that have opened: a mute that is not stored can hide nothing. */
-  const refresh = async (): Promise<MuteStates> => {
+  const refresh = async () => {
     const { opened, states } = await read();
     for (const mute of opened) if (await mutes.add(mute)) await onOpened?.(mute);
     return states;
   };
 
   return {
-    states: async (): Promise<MuteStates> => (await read()).states,
+    states: async () => (await read()).states,
     refresh,
     /** To hide alerts by. */
     muteOf: async (): Promise<MuteOf> => createMuteOf((await refresh()).active, never),

@@ -4,7 +4,7 @@ import { type Destination, isHuman } from '../../alert.ts';
 import { chunksOf, oneByOne } from '../../chunks.ts';
 import { nameOf } from '../../ledger/record.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { type Names, NO_NAMES, withName } from '../names/names.ts';
+import { type Names, withName } from '../names/names.ts';
 import type { ActiveMutes } from './active.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
@@ -18,8 +18,7 @@ export interface MuteExpiryDependencies {
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
   isConfigured(destination: Destination): boolean;
-  /** What providers call destinations. Default: nobody knows. */
-  names?(): Promise<Names>;
+  names(): Promise<Names>;
   log: Pick<Logger, 'info' | 'warn'>;
   now(): number;
 }
@@ -89,7 +88,7 @@ const createReporter = ({ mutes, announce, names, log, now }: MuteExpiryDependen
     listed: ReadonlySet<string>,
   ): Promise<MuteReport | undefined> => {
     const rest = new Map<string, HiddenItem>();
-    const named = (await names?.()) ?? NO_NAMES;
+    const named = await names();
     const insteadOf: string[] = [];
     let more = 0;
     for (const destination of others) {

@@ -2,7 +2,7 @@
 
 import { scopeText } from '../../alert.ts';
 import { inlineName, readableName } from '../../channels/content/foreign.ts';
-import { assessmentWord, rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
+import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
 import { clock, clockText, iso, spanText } from '../../time.ts';
 import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announcement.ts';
@@ -36,14 +36,6 @@ const LIMITS = {
 
 const FOLLOW_UP = /^inspection\.(downgraded|upgraded|vanished)$/;
 
-/** Of what an older daemon hid, the type says it. */
-const severityOf = ({ severity, type }: HiddenItem): string => {
-  if (severity !== undefined) return severity;
-  if (FOLLOW_UP.test(type)) return 'FOLLOW-UP';
-  const [, assessment] = /^inspection\.(.+)$/.exec(type) ?? [];
-  return assessment === undefined ? 'NOTIFICATION' : assessmentWord(assessment).toUpperCase();
-};
-
 const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'what'> => {
   const [, change] = FOLLOW_UP.exec(type) ?? [];
   if (change !== undefined) return { what: `follow-up, ${change}` };
@@ -60,7 +52,7 @@ const listedOf = (item: HiddenItem): Listed => {
     txHash === undefined
       ? { itemId: shorten(cleanLine(itemId), LIMITS.name) }
       : { txHash: shorten(cleanLine(txHash), LIMITS.name) };
-  const where = { at, severity: inlineName(severityOf(item)), protocol: shorten(cleanLine(protocol), LIMITS.protocol) };
+  const where = { at, severity: inlineName(item.severity), protocol: shorten(cleanLine(protocol), LIMITS.protocol) };
   return { ...where, ...whatOf(item), ...id, ...(chainId === undefined ? {} : { chainId }) };
 };
 

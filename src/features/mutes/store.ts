@@ -7,8 +7,6 @@ import { CLOSE_ALERT, recordAlert } from '../../ledger/writes.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
-// What mutes hide, in Redis: counted and listed by destination until it is reported.
-
 /** As much of an alert as the report of a mute lists. */
 export interface HiddenItem {
   protocol: string;
@@ -17,18 +15,11 @@ export interface HiddenItem {
   detectors: string[];
   itemId: string;
   txHash?: string;
-  /** As messages say it: `CRITICAL`. Absent in what an older daemon hid, and so is the chain. */
-  severity?: string;
+  /** As messages say it: `CRITICAL`. */
+  severity: string;
   chainId?: string;
   /** ISO 8601. */
   at: string;
-}
-
-export interface Hidden {
-  /** Alerts in all. */
-  hid: number;
-  /** Where they were to go. */
-  destinations: Destination[];
 }
 
 /** What a mute hid from one destination. */
@@ -37,28 +28,6 @@ export interface HiddenList {
   hid: number;
   /** The first `MOST_LISTED` of them, by the alert's id. */
   items: ReadonlyMap<string, HiddenItem>;
-}
-
-interface HiddenStore {
-  /**
-   * Records an alert's deliveries as muted and lists them for the mute's report, both or nothing. Gives the destinations
-   * that it hides the alert from now, and those where the alert is on its way or delivered already; undefined where the
-   * mute is closed.
-   */
-  hide(
-    mute: Mute,
-    alert: Alert,
-    item: HiddenItem,
-    destinations: readonly Destination[],
-  ): Promise<{ hid: Destination[]; others: Destination[] } | undefined>;
-  hidden(id: string): Promise<Hidden>;
-  /**
-   * Alerts that were hidden before there were lists by destination are in the list of every destination. Undefined where
-   * another daemon has reported the mute meanwhile.
-   */
-  hiddenFrom(id: string, destination: Destination): Promise<HiddenList | undefined>;
-  /** Notes that the report was sent, and forgets what the mute hid. */
-  reported(id: string, at: number): Promise<void>;
 }
 
 /** Alerts that a report lists for each destination; about 300 bytes each, less than the ledger keeps of them. */
@@ -87,13 +56,12 @@ for n = 1, #KEYS - 3 do
 end
 if #hid > 0 then
   redis.call('HINCRBY', KEYS[1], ARGV[1] .. ' hid', 1)
-  redis.call('HINCRBY', KEYS[3], 'listed', 1)
   closeAlert(KEYS[2])
 end
 return { hid, others }`;
 
 /** By what follows `beginning` in the field's name. */
-const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning = ''): [string, T][] =>
+const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning: string): [string, T][] =>
   Object.entries(fields).flatMap(([field, json]) =>
     field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
   );
@@ -108,12 +76,7 @@ const muteKeys = (prefix: string) => {
   };
 };
 
-const createHiddenStore = (
-  redis: Redis | Cluster,
-  prefix: string,
-  now: () => number,
-  mostListed: number,
-): HiddenStore => {
+const createHiddenStore = (redis: Redis | Cluster, prefix: string, now: () => number, mostListed: number) => {
   const keys = muteKeys(prefix);
   const ledger = ledgerKeys(prefix);
 
@@ -124,7 +87,17 @@ const createHiddenStore = (
   };
 
   return {
-    hide: async (mute, alert, item, destinations) => {
+    /**
+     * Records an alert's deliveries as muted and lists them for the mute's report, both or nothing. Gives the destinations
+     * that it hides the alert from now, and those where the alert is on its way or delivered already; undefined where the
+     * mute is closed.
+     */
+    hide: async (
+      mute: Mute,
+      alert: Alert,
+      item: HiddenItem,
+      destinations: readonly Destination[],
+    ): Promise<{ hid: Destination[]; others: Destination[] } | undefined> => {
       const batch = redis.pipeline();
       recordAlert(batch, ledger, alert);
       const written = destinations.flatMap((one) => [one.id, encodeRecord(recordOf(one, mute)), JSON.stringify(one)]);
@@ -136,22 +109,23 @@ const createHiddenStore = (
       const named = (ids: readonly string[]): Destination[] => destinations.filter(({ id }) => ids.includes(id));
       return { hid: named(hid), others: named(others) };
     },
-    hidden: async (id) => {
+    /** How many alerts it hid in all, and where they were to go. */
+    hidden: async (id: string): Promise<{ hid: number; destinations: Destination[] }> => {
       const [hid, fields] = await Promise.all([redis.hget(keys.mutes, `${id} hid`), redis.hgetall(keys.hidden(id))]);
       return { hid: Number(hid ?? 0), destinations: entriesOf<Destination>(fields, 'to ').map(([, one]) => one) };
     },
-    hiddenFrom: async (id, destination) => {
-      const [total, hidden, list] = [`${id} hid`, keys.hidden(id), keys.list(id, destination.id)];
-      const batch = redis.multi().hget(keys.mutes, total).hgetall(hidden).hgetall(list);
-      type Answers = [string | null, Record<string, string>, Record<string, string>];
-      const [hid, fields, listed] = (await execute(batch)) as Answers;
+    /** Undefined where another daemon has reported the mute meanwhile. */
+    hiddenFrom: async (id: string, destination: Destination): Promise<HiddenList | undefined> => {
+      const batch = redis.multi().hgetall(keys.hidden(id)).hgetall(keys.list(id, destination.id));
+      const [fields, listed] = (await execute(batch)) as [Record<string, string>, Record<string, string>];
       if (fields[`to ${destination.id}`] === undefined) return undefined;
-      // An older version kept one list for all, under `item ALERT`; alerts that were listed since are counted.
-      const before = Number(hid ?? 0) - Number(fields.listed ?? 0);
-      const items = [...entriesOf<HiddenItem>(fields, 'item '), ...entriesOf<HiddenItem>(listed)];
-      return { hid: before + Number(fields[`hid ${destination.id}`] ?? 0), items: new Map(items) };
+      return {
+        hid: Number(fields[`hid ${destination.id}`] ?? 0),
+        items: new Map(entriesOf<HiddenItem>(listed, '')),
+      };
     },
-    reported: async (id, at) => {
+    /** Notes that the report was sent, and forgets what the mute hid. */
+    reported: async (id: string, at: number): Promise<void> => {
       const hidden = keys.hidden(id);
       const destinations = entriesOf<Destination>(await redis.hgetall(hidden), 'to ').map(([one]) => one);
       const lists = destinations.map((one) => keys.list(id, one));
@@ -160,8 +134,6 @@ const createHiddenStore = (
     },
   };
 };
-
-// Mutes in Redis. What they hide is in `hidden-store.ts`.
 
 /** A mute and what became of it. Times are ISO 8601. The names of the facts are those in Redis. */
 export interface StoredMute extends Mute {
@@ -175,20 +147,7 @@ export interface StoredMute extends Mute {
   hid: number;
 }
 
-export interface MuteStore extends HiddenStore {
-  /** All that are kept, with those that ended lately. */
-  list(): Promise<StoredMute[]>;
-  /** A mute that is stored already stays as it is. True where it was new. */
-  add(mute: Mute): Promise<boolean>;
-  /** Ends it at `at`, in epoch milliseconds. A mute that was ended before stays so. */
-  end(id: string, at: number): Promise<void>;
-  /** Lets it end at `until`. False where it is unknown, or was ended by hand or closed already. */
-  extend(id: string, until: number): Promise<boolean>;
-  /** From here on it hides nothing more, in no daemon. */
-  close(id: string, at: number): Promise<void>;
-  /** Forgets mutes. */
-  forget(ids: readonly string[]): Promise<void>;
-}
+export type MuteStore = ReturnType<typeof createMuteStore>;
 
 /** When it ends or ended, in epoch milliseconds. */
 export const endOf = ({ until, endedAt = until, closedAt = until }: StoredMute): number =>
@@ -218,27 +177,32 @@ export const createMuteStore = (
   prefix: string,
   now: () => number,
   mostListed = MOST_LISTED,
-): MuteStore => {
+) => {
   const keys = muteKeys(prefix);
   const setOnce = async (field: string, value: string): Promise<boolean> =>
     (await redis.hsetnx(keys.mutes, field, value)) === 1;
 
   return {
     ...createHiddenStore(redis, prefix, now, mostListed),
-    list: async () => {
+    /** All that are kept, with those that ended lately. */
+    list: async (): Promise<StoredMute[]> => {
       const fields = await redis.hgetall(keys.mutes);
       return Object.entries(fields).flatMap(([id, json]) => (id.includes(' ') ? [] : [toStored(fields, id, json)]));
     },
-    add: (mute) => setOnce(mute.id, JSON.stringify(mute)),
-    end: async (id, at) => void (await setOnce(`${id} endedAt`, iso(at))),
-    extend: async (id, until) => {
+    /** A mute that is stored already stays as it is. True where it was new. */
+    add: (mute: Mute): Promise<boolean> => setOnce(mute.id, JSON.stringify(mute)),
+    /** Ends it at `at`, in epoch milliseconds. A mute that was ended before stays so. */
+    end: async (id: string, at: number): Promise<void> => void (await setOnce(`${id} endedAt`, iso(at))),
+    /** Lets it end at `until`. False where it is unknown, or was ended by hand or closed already. */
+    extend: async (id: string, until: number): Promise<boolean> => {
       const before = await redis.hget(keys.mutes, id);
       if (before === null) return false;
       const after = JSON.stringify({ ...(JSON.parse(before) as Mute), until: iso(until) });
       return (await redis.eval(EXTEND, 1, keys.mutes, id, after, before)) === 1;
     },
-    close: async (id, at) => void (await setOnce(`${id} closedAt`, iso(at))),
-    forget: async (ids) => {
+    /** From here on it hides nothing more, in no daemon. */
+    close: async (id: string, at: number): Promise<void> => void (await setOnce(`${id} closedAt`, iso(at))),
+    forget: async (ids: readonly string[]): Promise<void> => {
       const fields = ids.flatMap((id) => [id, ...FACTS.map((fact) => `${id} ${fact}`)]);
       if (fields.length > 0) await redis.hdel(keys.mutes, ...fields);
     },

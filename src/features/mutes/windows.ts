@@ -1,6 +1,7 @@
 /** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
 
 import type { Mute } from '../../alert.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 
@@ -28,12 +29,9 @@ const clocks = new Map<string, Intl.DateTimeFormat>();
 const clockOf = (timeZone: string): Intl.DateTimeFormat => {
   const known = clocks.get(timeZone);
   if (known) return known;
-  const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
   const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    second: 'numeric',
-    ...parts,
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
   });
   clocks.set(timeZone, clock);
   return clock;
@@ -62,15 +60,11 @@ export const momentOf = (wall: number, timeZone: string): number => {
 };
 
 /** Every dispatch asks for the same few moments, and a time zone is slow to ask. */
-const moments = new Map<string, number>();
-const MOST_MOMENTS = 1000;
+const moments = createBoundedMap<string, number>(1000);
 
 const knownMomentOf = (wall: number, timeZone: string): number => {
   const key = `${wall} ${timeZone}`;
-  const known = moments.get(key);
-  if (known !== undefined) return known;
-  if (moments.size >= MOST_MOMENTS) moments.clear();
-  const moment = momentOf(wall, timeZone);
+  const moment = moments.get(key) ?? momentOf(wall, timeZone);
   moments.set(key, moment);
   return moment;
 };

@@ -8,8 +8,6 @@ import { DeliveryError, isPassing } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
 import { cleanLine, shorten } from '../../text.ts';
 
-// Puts names beside labels, for a display. Pure.
-
 /** By destination id. */
 export type Names = ReadonlyMap<string, string>;
 
@@ -28,14 +26,7 @@ interface Remembered {
   at: number;
 }
 
-export interface NameStore {
-  /** By destination id: one command, for a whole display. Destinations without a name are left out. */
-  all(): Promise<ReadonlyMap<Destination['id'], string>>;
-  /** Those of `ids` that were not looked up lately; where there are too many, all others are forgotten. */
-  due(ids: readonly Destination['id'][]): Promise<Destination['id'][]>;
-  /** `name` is undefined where the provider does not say: that is remembered, too. */
-  note(id: Destination['id'], name: string | undefined): Promise<void>;
-}
+export type NameStore = ReturnType<typeof createNameStore>;
 
 const LOOKED_UP_EVERY_MS = 24 * 3_600_000;
 
@@ -43,29 +34,19 @@ const LOOKED_UP_EVERY_MS = 24 * 3_600_000;
 const KEPT_SECONDS = 35 * 24 * 3600;
 const MOST_NAMES = 5000;
 
-const readRemembered = (json: string): Remembered | undefined => {
-  const value: unknown = JSON.parse(json);
-  if (typeof value !== 'object' || value === null || !('at' in value) || typeof value.at !== 'number') return undefined;
-  const name = 'name' in value && typeof value.name === 'string' ? { name: value.name } : {};
-  return { ...name, at: value.at };
-};
-
 /** In one hash of Redis, of at most 5,000 names. `now`: epoch milliseconds. */
-export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () => number): NameStore => {
+export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const key = `${prefix}:names`;
 
   const read = async (): Promise<Map<string, Remembered>> =>
-    new Map(
-      Object.entries(await redis.hgetall(key)).flatMap(([id, json]) => {
-        const remembered = readRemembered(json);
-        return remembered === undefined ? [] : [[id, remembered] as const];
-      }),
-    );
+    new Map(Object.entries(await redis.hgetall(key)).map(([id, json]) => [id, JSON.parse(json) as Remembered]));
 
   return {
-    all: async () =>
+    /** By destination id: one command, for a whole display. Destinations without a name are left out. */
+    all: async (): Promise<Names> =>
       new Map([...(await read())].flatMap(([id, { name }]) => (name === undefined ? [] : [[id, name] as const]))),
-    due: async (ids) => {
+    /** Those of `ids` that were not looked up lately; where there are too many, all others are forgotten. */
+    due: async (ids: readonly Destination['id'][]): Promise<Destination['id'][]> => {
       const known = await read();
       const isDue = (id: string): boolean =>
         now() - (known.get(id)?.at ?? Number.NEGATIVE_INFINITY) > LOOKED_UP_EVERY_MS;
@@ -75,14 +56,13 @@ export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () 
       const isFull = known.size - gone.length >= MOST_NAMES;
       return ids.filter((id) => isDue(id) && (known.has(id) || !isFull));
     },
-    note: async (id, name) => {
+    /** `name` is undefined where the provider does not say: that is remembered, too. */
+    note: async (id: Destination['id'], name: string | undefined): Promise<void> => {
       const remembered: Remembered = { ...(name === undefined ? {} : { name }), at: now() };
       await redis.multi().hset(key, id, JSON.stringify(remembered)).expire(key, KEPT_SECONDS).exec();
     },
   };
 };
-
-// Asks the providers what they call the destinations that alerts are routed to: a few at a time, each once a day.
 
 export interface LookUpDependencies {
   names: Pick<NameStore, 'due' | 'note'>;
@@ -104,7 +84,10 @@ const NOT_ALLOWED = 'missing_scope';
 const shownName = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : shorten(cleanLine(name), NAME_LIMIT) || undefined;
 
-/** Gives one round, to be called again and again: at most ten names, each within ten seconds. */
+/**
+ * Gives one round of asking the providers what they call the destinations that alerts are routed to: at most ten names, each
+ * within ten seconds and once a day.
+ */
 export const createNameLookUp = ({ names, channels, destinations, log }: LookUpDependencies) => {
   const refused = new Set<string>();
   /** Those that had no answer in the last rounds: others are asked for first, or one would hold up its whole kind. */

@@ -74,6 +74,7 @@ const muteReport = (): AnnouncementText => {
   const items = Array.from({ length: 6 }, (_, n) => ({
     protocol: n < 4 ? 'Harbor Lending' : 'Meridian Swap',
     type: n === 5 ? 'notification.created' : 'inspection.critical',
+    severity: n === 5 ? 'NOTIFICATION' : 'CRITICAL',
     ...{ detectors: n === 5 ? [] : ['flashLoan'], itemId: idOf(`muted ${n}`) },
     at: iso(AT - (6 - n) * 15 * MINUTE_MS),
     ...(n !== 5 && { txHash: hashOf(`muted ${n}`), chainId: '1' }),

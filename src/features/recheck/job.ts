@@ -18,8 +18,6 @@ import { createRecheck } from './recheck.ts';
 import type { RecheckStore } from './store.ts';
 import { type FirstAlert, firstRecheck } from './verdict.ts';
 
-// How often rechecks run.
-
 interface RecheckConfig {
   alerts: Pick<Config['alerts'], 'secondLook' | 'assessments' | 'sources'>;
 }
@@ -33,8 +31,6 @@ export const hasRecheck = ({ alerts }: RecheckConfig): boolean =>
 /** Milliseconds between two turns: a recheck is late by an eighth of the first offset at most. */
 export const recheckEveryMs = ({ alerts }: RecheckConfig): number =>
   Math.max(SHORTEST_MS, Math.min(LONGEST_MS, Math.floor(Math.min(...alerts.secondLook) / 8)));
-
-// What the ledger knows of the first alert of an inspection, and how its follow-up gets to people.
 
 interface FollowUpDependencies {
   ledger: Pick<Ledger, 'read'>;
@@ -51,6 +47,7 @@ const TYPE = /^inspection\./;
 const isRecipient = ({ state, destination }: DeliveryRecord): boolean =>
   state === 'delivered' || state === 'waiting' || (state === 'muted' && isHuman(destination));
 
+/** What the ledger knows of the first alert of an inspection, and how its follow-up gets to people. */
 export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }: FollowUpDependencies) => {
   /** Ids of the destinations at which the alert that this one follows was muted. */
   const mutedBefore = async ({ followUp }: Alert): Promise<ReadonlySet<string>> => {
@@ -82,8 +79,6 @@ export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }:
   };
 };
 
-// Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for.
-
 export interface WatchDependencies {
   store: Pick<RecheckStore, 'note'>;
   /** False where nothing is read again. */
@@ -96,6 +91,7 @@ export interface WatchDependencies {
   log: Pick<Logger, 'warn'>;
 }
 
+/** Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for. */
 export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependencies }: WatchDependencies) => {
   const { assessments, lookback, overlap } = settings;
   /** Polls filter by assessment where they want only one, so suspicious inspections are fetched here. */

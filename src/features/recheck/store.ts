@@ -12,8 +12,8 @@ export interface Watched {
   writtenAt: number;
   /** What a follow-up shows of it should it vanish; only of inspections that were forwarded. */
   item?: JsonObject;
-  /** The assessment in the last follow-up; absent: the one in the first alert. In Redis under this name. */
-  told?: string;
+  /** The assessment in the last follow-up; absent: the one in the first alert. */
+  announced?: string;
   /** Follow-ups so far. */
   followUps: number;
   /** Rechecks in a row that did not find it. */
@@ -26,17 +26,7 @@ export interface DueRecheck {
   dueAt: number;
 }
 
-export interface RecheckStore {
-  /** Watches what is not watched yet. Gives how many there was no room for. */
-  note(service: string, rechecks: readonly DueRecheck[]): Promise<number>;
-  /** Those that are due, at most `count`. Nobody else gets them for `leaseMs`; after that they are due again. */
-  claim(service: string, now: number, count: number, leaseMs: number): Promise<Watched[]>;
-  /** Reads it again then. */
-  keep(service: string, recheck: DueRecheck): Promise<void>;
-  /** Watches it no longer. */
-  drop(service: string, watched: Watched): Promise<void>;
-  count(service: string): Promise<number>;
-}
+export type RecheckStore = ReturnType<typeof createRecheckStore>;
 
 /** Under 1 kB each. A service that writes more within two hours is watched in part. */
 const MOST_WATCHED = 50_000;
@@ -68,33 +58,33 @@ for _, member in ipairs(members) do
 end
 return known`;
 
-export const createRecheckStore = (
-  redis: Redis | Cluster,
-  prefix: string,
-  mostWatched = MOST_WATCHED,
-): RecheckStore => {
+export const createRecheckStore = (redis: Redis | Cluster, prefix: string, mostWatched = MOST_WATCHED) => {
   const keysOf = (service: string): [string, string] => [`${prefix}:look:${service}`, `${prefix}:looked:${service}`];
   const memberOf = ({ protocol, itemId }: Watched): string => JSON.stringify([protocol, itemId]);
 
   return {
-    note: async (service, rechecks) => {
+    /** Watches what is not watched yet. Gives how many there was no room for. */
+    note: async (service: string, rechecks: readonly DueRecheck[]): Promise<number> => {
       if (rechecks.length === 0) return 0;
       const values = rechecks.flatMap(({ watched, dueAt }) => [memberOf(watched), dueAt, JSON.stringify(watched)]);
       return Number(await redis.eval(NOTE, 2, ...keysOf(service), mostWatched, ...values));
     },
-    claim: async (service, now, count, leaseMs) => {
+    /** Those that are due, at most `count`. Nobody else gets them for `leaseMs`; after that they are due again. */
+    claim: async (service: string, now: number, count: number, leaseMs: number): Promise<Watched[]> => {
       const known = (await redis.eval(CLAIM, 2, ...keysOf(service), now, count, now + leaseMs)) as string[];
       return known.flatMap((json) => (json === '' ? [] : (JSON.parse(json) as Watched)));
     },
-    keep: async (service, { watched, dueAt }) => {
+    /** Reads it again then. */
+    keep: async (service: string, { watched, dueAt }: DueRecheck): Promise<void> => {
       const [due, known] = keysOf(service);
       const member = memberOf(watched);
       await redis.multi().hset(known, member, JSON.stringify(watched)).zadd(due, dueAt, member).exec();
     },
-    drop: async (service, watched) => {
+    /** Watches it no longer. */
+    drop: async (service: string, watched: Watched): Promise<void> => {
       const [due, known] = keysOf(service);
       await redis.multi().zrem(due, memberOf(watched)).hdel(known, memberOf(watched)).exec();
     },
-    count: (service) => redis.zcard(keysOf(service)[0]),
+    count: (service: string): Promise<number> => redis.zcard(keysOf(service)[0]),
   };
 };

@@ -41,7 +41,7 @@ const judgeUnsent = (item: Item | undefined, assessments: readonly string[]): Ve
 
 const judgeSent = (watched: Watched, item: Item | undefined, first: FirstAlert): Verdict => {
   if (first.destinations.length === 0) return { kind: item ? 'same' : 'gone' };
-  const was = watched.told ?? first.assessment;
+  const was = watched.announced ?? first.assessment;
   if (!item) return watched.misses === 0 ? { kind: 'confirm' } : { kind: 'follow-up', change: 'vanished', first, was };
   const change = compare(was, item.assessment ?? '');
   return change === undefined ? { kind: 'same' } : { kind: 'follow-up', change, first, was, item };

@@ -10,31 +10,23 @@ import { type ConfigSource, changesOf, needsRestart } from '../../config/source.
 import { ConfigError, formatProblem, messageOf, UnavailableError } from '../../errors.ts';
 import { execute } from '../../redis/pipeline.ts';
 
-// Requests of `tocsin reload` to every daemon that shares this Redis. Daemons answer with their reports.
-
-export interface ReloadRequests {
-  /** Asks every daemon to read its config again. */
-  ask(id: string): Promise<void>;
-  /** Those of the last minutes, the oldest first. */
-  list(): Promise<string[]>;
-}
-
 /** A daemon looks every few seconds; one that did not meanwhile has read its config at a later start. */
 const KEEP_MS = 120_000;
 /** Of that time; more ask for the same. */
 const MOST_KEPT = 20;
 
-export const createReloadRequests = (redis: Redis | Cluster, prefix: string): ReloadRequests => {
+/** Requests of `tocsin reload` to every daemon that shares this Redis. Daemons answer with their reports. */
+export const createReloadRequests = (redis: Redis | Cluster, prefix: string) => {
   const key = `${prefix}:reload`;
   return {
-    ask: async (id) => {
+    /** Asks every daemon to read its config again. */
+    ask: async (id: string): Promise<void> => {
       await execute(redis.pipeline().rpush(key, id).ltrim(key, -MOST_KEPT, -1).pexpire(key, KEEP_MS));
     },
-    list: () => redis.lrange(key, 0, -1),
+    /** Those of the last minutes, the oldest first. */
+    list: (): Promise<string[]> => redis.lrange(key, 0, -1),
   };
 };
-
-// Notices that the config on disk is another than what was read, whatever way it came there.
 
 export interface DiskWatchDependencies {
   /** Of what was read last, right or wrong. */
@@ -45,9 +37,10 @@ export interface DiskWatchDependencies {
 }
 
 /**
- * Gives one look, to be repeated every few seconds. Contents are compared, not times or inodes: editors replace a file by
- * renaming another, Kubernetes turns a link around, and network file systems tell nobody. A file that is just being
- * written is not read: it has to be the same at two looks. `read` resolves with the print that was found.
+ * Notices that the config on disk is another than what was read. Gives one look, to be repeated every few seconds. Contents
+ * are compared, not times or inodes: editors replace a file by renaming another, Kubernetes turns a link around, and network
+ * file systems tell nobody. A file that is just being written is not read: it has to be the same at two looks. It resolves
+ * with the print that was found.
  */
 export const createDiskWatch = ({ readPrint, diskPrint, onChanged }: DiskWatchDependencies) => {
   let before: string | undefined;
@@ -84,8 +77,7 @@ export interface ReloaderDependencies {
   onOutcome(outcome: ReloadOutcome): void;
   scrub(text: string): string;
   log: Pick<Logger, 'info' | 'error'>;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 /** Problems and changed keys that are logged and reported; how many more there are is said. */
@@ -109,7 +101,7 @@ const restartProblem = (keys: readonly string[]): string =>
   `${keys.join(', ')}: a change of ${keys.length === 1 ? 'it' : 'them'} needs a restart, and nothing else of the new config is in force before it`;
 
 export const createReloader = (dependencies: ReloaderDependencies) => {
-  const { source, current, replace, onRead, onOutcome, scrub, log, elapsed } = dependencies;
+  const { source, current, replace, onRead, onOutcome, scrub, log, monotonic } = dependencies;
   let running: Promise<ReloadOutcome> | undefined;
   let next: Promise<ReloadOutcome> | undefined;
 
@@ -145,14 +137,14 @@ export const createReloader = (dependencies: ReloaderDependencies) => {
   };
 
   const run = async (cause: string): Promise<ReloadOutcome> => {
-    const startedAt = elapsed();
+    const startedAt = monotonic();
     const end = await take().catch((error: unknown) =>
       refused(
         problemsOf(error).map((problem) => scrub(problem)),
         error instanceof UnavailableError,
       ),
     );
-    say(cause, end, Math.round(elapsed() - startedAt));
+    say(cause, end, Math.round(monotonic() - startedAt));
     onOutcome(end);
     return end;
   };

@@ -9,7 +9,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import { REFUSAL_REASONS } from '../acknowledgement/press.ts';
 import { DIVERT_REASONS } from '../fallback/notice.ts';
-import type { Outcome } from '../recheck/act.ts';
+import type { Outcome } from '../recheck/recheck.ts';
 
 type Begun =
   | 'polls'

@@ -1,4 +1,4 @@
-/** Storms of alerts at a destination: what is known of them, and what is said when one is over. */
+/** Storms: digests in a row at one destination. Each says how much of it there is, and an announcement says when it is over. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
@@ -8,74 +8,51 @@ import { countedInWords } from '../../text.ts';
 import { clockText, iso, spanText } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 
-// Storms: digests in a row at one destination, so that each says how much of it there is, and somebody says when it is over.
-
 /** So long without a digest, a storm is over. Digests rest at most ten seconds, and a minute's limit of rate a minute. */
 export const QUIET_MS = 120_000;
 
 /** What a daemon that ends in the middle of it leaves behind ends by itself. */
 const KEPT_MS = 24 * 3_600_000;
 
-export interface StormSoFar {
+interface StormSoFar {
   messages: number;
   alerts: number;
 }
 
-interface EndedStorm extends StormSoFar {
+export interface EndedStorm extends StormSoFar {
   destination: Destination;
   /** Epoch milliseconds of its first and its last digest. */
   from: number;
   until: number;
 }
 
-interface Storms {
-  /** The digests in a row before this one. */
-  soFar(destination: Pick<Destination, 'id'>): Promise<StormSoFar>;
-  /** A digest of so many alerts was delivered. */
-  noteDigest(destination: Destination, alerts: number): Promise<void>;
-  /** Storms without a digest for `QUIET_MS`, the oldest first; at most a hundred. */
-  quiet(): Promise<EndedStorm[]>;
-  /** Nothing was sent for a while, but alerts wait: the next digest goes on with this storm. */
-  noteWaiting(destination: Pick<Destination, 'id'>): Promise<void>;
-  forget(destination: Pick<Destination, 'id'>): Promise<void>;
-}
+export type Storms = ReturnType<typeof createStorms>;
 
 const AT_ONCE = 100;
-
-/** In the order of `FIELDS`. */
-type Fields = [
-  messages: string | null,
-  alerts: string | null,
-  from: string | null,
-  destination: string | null,
-  waits: string | null,
-];
-
 const FIELDS = ['messages', 'alerts', 'from', 'destination', 'waits'] as const;
 
 /** The storms of all daemons, in Redis. `now`: epoch milliseconds. */
-export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => number): Storms => {
+export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const latest = `${prefix}:storms`;
   const keyOf = (id: string): string => `${prefix}:storm:${id}`;
-  const read = (id: string) => redis.hmget(keyOf(id), ...FIELDS) as Promise<Fields>;
+  const read = (id: string) => redis.hmget(keyOf(id), ...FIELDS);
 
   const endedOf = async (id: string, until: number): Promise<EndedStorm | undefined> => {
     const [messages, alerts, from, destination] = await read(id);
-    return destination === null
-      ? undefined
-      : {
-          destination: JSON.parse(destination) as Destination,
-          ...{ messages: Number(messages), alerts: Number(alerts), from: Number(from), until },
-        };
+    if (!destination) return undefined;
+    const counted = { messages: Number(messages), alerts: Number(alerts), from: Number(from), until };
+    return { destination: JSON.parse(destination) as Destination, ...counted };
   };
 
   return {
-    soFar: async ({ id }) => {
+    /** The digests in a row before this one. */
+    soFar: async ({ id }: Pick<Destination, 'id'>): Promise<StormSoFar> => {
       const [last, [messages, alerts, , , waits]] = await Promise.all([redis.zscore(latest, id), read(id)]);
       const isOver = last === null || (waits === null && now() - Number(last) > QUIET_MS);
       return isOver ? { messages: 0, alerts: 0 } : { messages: Number(messages), alerts: Number(alerts) };
     },
-    noteDigest: async (destination, alerts) => {
+    /** A digest of so many alerts was delivered. */
+    noteDigest: async (destination: Destination, alerts: number): Promise<void> => {
       const { id } = destination;
       const key = keyOf(id);
       await execute(
@@ -91,7 +68,8 @@ export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => 
           .pexpire(latest, KEPT_MS),
       );
     },
-    quiet: async () => {
+    /** Storms without a digest for `QUIET_MS`, the oldest first; at most a hundred. */
+    quiet: async (): Promise<EndedStorm[]> => {
       const found = await redis.zrangebyscore(latest, '-inf', now() - QUIET_MS, 'WITHSCORES', 'LIMIT', 0, AT_ONCE);
       const ended: EndedStorm[] = [];
       for (let index = 0; index < found.length; index += 2) {
@@ -102,18 +80,17 @@ export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => 
       }
       return ended;
     },
-    noteWaiting: async ({ id }) => {
+    /** Nothing was sent for a while, but alerts wait: the next digest goes on with this storm. */
+    noteWaiting: async ({ id }: Pick<Destination, 'id'>): Promise<void> => {
       const key = keyOf(id);
       // It may have expired, or been forgotten, in this moment.
       await execute(redis.multi().hset(key, 'waits', 1).pexpire(key, KEPT_MS));
     },
-    forget: async ({ id }) => {
+    forget: async ({ id }: Pick<Destination, 'id'>): Promise<void> => {
       await execute(redis.multi().zrem(latest, id).del(keyOf(id)));
     },
   };
 };
-
-// Ends storms: when a destination had several digests and then none for a while, it hears that the last was the last.
 
 export interface StormEndDependencies {
   storms: Pick<Storms, 'quiet' | 'noteWaiting' | 'forget'>;
@@ -134,35 +111,33 @@ export const stormOverText = ({ messages, alerts, from, until }: EndedStorm): st
     `From ${spanText(clockText(from), clockText(until))}. Nothing waits here now; the next alerts come one by one again.`,
   ].join('\n');
 
-/** One digest alone was no storm. While alerts wait there, in a batch or for another try, the storm is not over. */
-const end = async (
-  storm: EndedStorm,
-  { waiting, mayHear }: { waiting: number; mayHear: boolean },
-  dependencies: StormEndDependencies,
-): Promise<void> => {
-  const { storms, announce, now } = dependencies;
-  const { destination, messages, from } = storm;
-  if (waiting > 0) return storms.noteWaiting(destination);
-  const key = `${destination.id} ${iso(from)}`;
-  if (messages > 1 && mayHear)
-    await announce({ about: 'storm.over', key, message: stormOverText(storm) }, now(), [destination]);
-  await storms.forget(destination);
-};
+/**
+ * When a destination had several digests and then none for a while, it hears that the last was the last. One digest alone was
+ * no storm, and while alerts wait there, in a batch or for another try, the storm is not over. Never throws: it is called
+ * again in a few seconds.
+ */
+export const createStormEnd = ({ storms, ledger, announce, isOpen, isConfigured, log, now }: StormEndDependencies) => {
+  const end = async (storm: EndedStorm, mayHear: boolean): Promise<void> => {
+    const { destination, messages, from } = storm;
+    const key = `${destination.id} ${iso(from)}`;
+    if (messages > 1 && mayHear)
+      await announce({ about: 'storm.over', key, message: stormOverText(storm) }, now(), [destination]);
+    await storms.forget(destination);
+  };
 
-/** Never throws: it is called again in a few seconds. */
-export const createStormEnd = (dependencies: StormEndDependencies) => async (): Promise<void> => {
-  const { storms, ledger, isOpen, isConfigured, log } = dependencies;
-  try {
-    const quiet = await storms.quiet();
-    if (quiet.length === 0) return;
-    const waiting = await ledger.waitingByDestination();
-    const mayBeSentTo = await isOpen();
-    for (const storm of quiet) {
-      const { destination } = storm;
-      const mayHear = isConfigured(destination) && mayBeSentTo(destination);
-      await end(storm, { waiting: waiting[destination.id] ?? 0, mayHear }, dependencies);
+  return async (): Promise<void> => {
+    try {
+      const quiet = await storms.quiet();
+      if (quiet.length === 0) return;
+      const waiting = await ledger.waitingByDestination();
+      const mayBeSentTo = await isOpen();
+      for (const storm of quiet) {
+        const { destination } = storm;
+        if ((waiting[destination.id] ?? 0) > 0) await storms.noteWaiting(destination);
+        else await end(storm, isConfigured(destination) && mayBeSentTo(destination));
+      }
+    } catch (error) {
+      log.error({ err: error }, 'ending storms failed; trying again');
     }
-  } catch (error) {
-    log.error({ err: error }, 'ending storms failed; trying again');
-  }
+  };
 };

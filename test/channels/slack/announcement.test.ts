@@ -19,7 +19,7 @@ const bodyOf = (text: { message: string }) =>
 const reportOf = (count: number, protocol = 'Lending Pool') => {
   const items = Array.from({ length: count }, (_, n) => ({
     ...{ protocol, type: 'inspection.critical', detectors: ['flashLoan'], itemId: `i${n}` },
-    ...{ txHash: hashOf(n + 1), chainId: '8453', at: '2026-11-20T13:00:00.000Z' },
+    ...{ txHash: hashOf(n + 1), severity: 'CRITICAL', chainId: '8453', at: '2026-11-20T13:00:00.000Z' },
   }));
   const mute = {
     ...{ id: 'mute-1', protocols: ['*'], detectors: [], destinations: [], reason: 'an upgrade', hid: count },

@@ -25,7 +25,7 @@ const MUTE: Mute = {
   ...{ protocols: [], detectors: [], destinations: [], reason: 'upgrade' },
   ...{ from: iso(NOW), until: iso(NOW + 60_000) },
 };
-const ITEM = { protocol: 'P', type: 't', detectors: [], itemId: 'i', at: iso(NOW) };
+const ITEM = { severity: 'CRITICAL', protocol: 'P', type: 't', detectors: [], itemId: 'i', at: iso(NOW) };
 const DELIVERED = {
   state: 'delivered',
   handle: 'h',

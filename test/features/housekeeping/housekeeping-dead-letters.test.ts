@@ -11,8 +11,8 @@ test('what is removed is counted and logged, and nothing is said of nothing', as
   const dead = createDeadLetters(redis, prefix, 2);
   const metrics = createMetrics({ version: 'test' });
   const lines: object[] = [];
-  const log = { error: (line: object) => void lines.push(line) } as Parameters<typeof createDeadLetterBound>[0]['log'];
-  const keep = createDeadLetterBound({ dead, metrics, log });
+  const log = { error: (line: object) => void lines.push(line) } as Parameters<typeof createDeadLetterBound>[2];
+  const keep = createDeadLetterBound(dead, metrics, log);
   const add = async (n: number) => {
     const at = new Date(Date.UTC(2026, 10, 20, 12, n)).toISOString();
     await dead.add({ alert: makeAlert(n), reason: 'unknown', message: 'gone', attempts: 1, at });

@@ -341,33 +341,6 @@ describe('when a mute ends', () => {
     ]);
   });
 
-  test('what an earlier version noted without destinations is reported to everybody', async () => {
-    const { mutes, pass, time, sweep, said, redis, prefix } = open({});
-    await mutes.add(mute());
-    const item = {
-      protocol: 'Lending Pool',
-      type: 'inspection.critical',
-      detectors: ['old'],
-      itemId: 'x',
-      at: iso(T0),
-    };
-    await redis.hset(`${prefix}:muted:mute-1`, {
-      'item old-1': JSON.stringify({ ...item, txHash: hashOf(91) }),
-      [`to ${MAIL.id}`]: JSON.stringify(MAIL),
-    });
-    await redis.hincrby(`${prefix}:mutes`, 'mute-1 hid', 3);
-    await pass(makeAlert(1), [SLACK]);
-    time.now = T0 + 2 * HOUR;
-    await sweep();
-    const texts = Object.fromEntries(said());
-    expect(texts[MAIL.label]?.[0]).toMatch(/: 3 alerts were not sent[\s\S]*\nTo do: 2 more are not[\s\S]* 0x0*5b$/);
-    expect(texts[MAIL.label]?.[0]).not.toContain(hashOf(1));
-    // It is as critical as its type says.
-    expect(texts[SLACK.label]?.[0]).toMatch(
-      /: 4 alerts were not sent, at least 2 of them critical[\s\S]*\nTo do: 2 more are not[\s\S]* 0x0*1\n🔴 .* 0x0*5b$/,
-    );
-  });
-
   test('that hid nothing, one line says so and nobody is written to', async () => {
     const { mutes, time, sweep, lines, queued } = open({});
     await mutes.add(mute());

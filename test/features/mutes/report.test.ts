@@ -10,12 +10,19 @@ const MUTE: StoredMute = {
   ...{ from: '2026-11-20T12:00:00.000Z', until: '2026-11-20T14:00:00.000Z', hid: 0 },
 };
 
+const SEVERITIES: Readonly<Record<string, string>> = {
+  'inspection.critical': 'CRITICAL',
+  'inspection.suspecious': 'SUSPICIOUS',
+  'inspection.downgraded': 'FOLLOW-UP',
+};
+
 const item = (n: number, changes: Partial<HiddenItem> = {}): HiddenItem => ({
   protocol: 'Lending Pool',
   type: 'inspection.critical',
   detectors: ['flashLoan'],
   itemId: `item-${n}`,
   txHash: hashOf(n),
+  severity: SEVERITIES[changes.type ?? 'inspection.critical'] ?? 'NOTIFICATION',
   at: new Date(END - 1000 + n).toISOString(),
   ...changes,
 });

@@ -23,8 +23,8 @@ describe('of an inspection that people had an alert of', () => {
     ['suspecious', 'ok', { kind: 'follow-up', change: 'downgraded', was: 'suspecious' }],
     ['critical', 'under review', { kind: 'same' }],
     ['under review', 'ok', { kind: 'same' }],
-  ])('%s, which is %s now', (told, assessment, verdict) => {
-    expect(verdictOf({ ...WATCHED, told }, found(assessment))).toMatchObject(verdict);
+  ])('%s, which is %s now', (announced, assessment, verdict) => {
+    expect(verdictOf({ ...WATCHED, announced }, found(assessment))).toMatchObject(verdict);
   });
 
   test('the assessment of the first alert counts before any follow-up', () => {

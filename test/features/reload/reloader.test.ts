@@ -24,7 +24,7 @@ const setUp = () => {
     onOutcome: (outcome) => outcomes.push(outcome),
     scrub: (text) => text.replaceAll('hush', '[secret]'),
     log: { info: log as never, error: log as never },
-    elapsed: () => 0,
+    monotonic: () => 0,
   });
   return { disk, state, outcomes, lines, request };
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { createAct } from '../../../src/features/recheck/act.ts';
+import { createAct } from '../../../src/features/recheck/recheck.ts';
 import type { DueRecheck, Watched } from '../../../src/features/recheck/store.ts';
 import type { FirstAlert } from '../../../src/features/recheck/verdict.ts';
 import { alertId } from '../../../src/item.ts';
@@ -69,7 +69,7 @@ test('a follow-up goes where the first alert went, is queued before it is noted,
   expect(sent).toMatchObject([
     [{ type: 'inspection.downgraded', followUp: { was: 'critical', is: 'ok' } }, ['slack-1']],
   ]);
-  expect(kept).toMatchObject([{ dueAt: NEXT, watched: { told: 'ok', followUps: 1 } }]);
+  expect(kept).toMatchObject([{ dueAt: NEXT, watched: { announced: 'ok', followUps: 1 } }]);
   expect(order).toEqual(['queued', 'noted']);
 });
 
