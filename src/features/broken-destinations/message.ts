@@ -6,7 +6,7 @@ import { senderId } from '../../item.ts';
 import { nameOf, type Subject } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { TO_DO } from '../announcements/announcement.ts';
+import { TO_DO } from '../announcements/announce.ts';
 import type { OutageStore } from './store.ts';
 
 // Who gets the news that something is broken.

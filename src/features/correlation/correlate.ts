@@ -11,8 +11,6 @@ import { createWrites } from '../../ledger/writes.ts';
 import { transactionsIn } from '../../service/feed.ts';
 import { iso } from '../../time.ts';
 
-// Whether inspections cover a stored notification: all transactions that it names. Pure.
-
 /** What the ledger says of an alert that names a transaction. */
 export interface Recorded {
   alert: Pick<Alert, 'id' | 'service' | 'source' | 'type' | 'followUp'>;
@@ -45,21 +43,14 @@ export const coveringAlertAt = (
   return covering.every((one) => one !== undefined) ? covering[0]?.alert.id : undefined;
 };
 
-// Ends deliveries that need no message of their own, because another alert covers them at their destination.
+export type CoveredDeliveries = ReturnType<typeof createCoveredDeliveries>;
 
-export interface CoveredDeliveries {
-  /** Records a delivery as delivered with `other`. False where it was tried or has ended already: nothing changes. */
-  end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
-}
-
-export const createCoveredDeliveries = (
-  redis: Redis | Cluster,
-  prefix: string,
-  now: () => number,
-): CoveredDeliveries => {
+/** Ends deliveries that need no message of their own, because another alert covers them at their destination. */
+export const createCoveredDeliveries = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const change = createWrites(redis, ledgerKeys(prefix), now);
   return {
-    end: async (alert, destination, other) => {
+    /** Records a delivery as delivered with `other`. False where it was tried or has ended already: nothing changes. */
+    end: async (alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean> => {
       let isEnded = false;
       const next = (before: DeliveryRecord | undefined): DeliveryRecord | undefined => {
         isEnded = before === undefined || (before.state === 'waiting' && before.attempts.length === 0);
@@ -105,18 +96,9 @@ const transactionsComparedBy = (alert: Alert): string[] => {
   return hashes.length > MOST_TRANSACTIONS ? [] : hashes;
 };
 
-/** Which alerts are compared, and how long they wait for that. Pure. */
-const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
+export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: CorrelationDependencies) => {
+  /** The transactions by which an alert is compared, where anything is. */
   const comparedBy = (alert: Alert): string[] => (isOn ? transactionsComparedBy(alert) : []);
-  return {
-    comparedBy,
-    /** Milliseconds that a stored notification waits for the inspection of its transaction. */
-    delayOf: (alert: Alert): number | undefined => (comparedBy(alert).length > 0 ? waitMs : undefined),
-  };
-};
-
-export const createCorrelation = ({ ledger, covered, log, ...settings }: CorrelationDependencies) => {
-  const { comparedBy, delayOf } = comparisonOf(settings);
 
   const recordsOf = async (hash: string) => {
     const records = await Promise.all((await ledger.byTransaction(hash)).map(ledger.read));
@@ -158,13 +140,15 @@ export const createCorrelation = ({ ledger, covered, log, ...settings }: Correla
       const rest = await Promise.all(alerts.map(async (alert) => (await uncoveredAt(alert, [destination])).length > 0));
       return alerts.filter((_, index) => rest[index]);
     },
-    delayOf,
+    /** Milliseconds that a stored notification waits for the inspection of its transaction. */
+    delayOf: (alert: Alert): number | undefined => (comparedBy(alert).length > 0 ? waitMs : undefined),
   };
 };
 
-// Which stored notifications of a history its inspections cover: the rule of live alerts, over what is sent again and not
-// over the ledger. The inspections have to come first.
-
+/**
+ * Which stored notifications of a history its inspections cover: the rule of live alerts, over what is sent again and not
+ * over the ledger. The inspections have to come first.
+ */
 export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>) => {
   const { isOn } = correlationSettings(config);
   /** By service and destination, the transactions of the inspections that are sent there. */

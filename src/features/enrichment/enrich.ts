@@ -4,9 +4,7 @@ import type { Logger } from 'pino';
 import { type Alert, type AlertContext, firedDetectors, type JsonObject, type JsonValue } from '../../alert.ts';
 import type { ListedAsset } from '../../item.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import type { Facts, FirstSeen, Noted } from './first-seen.ts';
-
-// What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Pure.
+import type { Facts, First, FirstSeen, Noted } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */
 export interface Knowledge {
@@ -97,7 +95,10 @@ const privilegedOn = (touched: readonly Touched[], item: JsonObject): string[] |
   return names?.length === 0 && SELECTOR.test(method ?? '') ? undefined : names;
 };
 
-/** The context without `first`, which `first-seen.ts` finds. */
+/**
+ * What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Without `first`,
+ * which `first-seen.ts` finds. Pure.
+ */
 export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
   const trigger = triggerOf(known, alert);
   const touched = touchedBy(alert, known.assets ?? []);
@@ -120,8 +121,6 @@ export const factsOf = (alert: Judged): Facts => {
     ...(detectors.length === 0 ? {} : { detectors: JSON.stringify(detectors) }),
   };
 };
-
-type First = NonNullable<AlertContext['first']>;
 
 export interface EnrichmentDependencies {
   firstSeen: FirstSeen;

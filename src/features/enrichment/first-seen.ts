@@ -15,7 +15,7 @@ export interface Facts {
   detectors?: string;
 }
 
-type First = NonNullable<AlertContext['first']>;
+export type First = NonNullable<AlertContext['first']>;
 
 /** An alert and what it may have for the first time. */
 export interface Noted {
@@ -23,12 +23,7 @@ export interface Noted {
   facts: Facts;
 }
 
-export interface FirstSeen {
-  /** Which facts come for the first time, in the order of the alerts, which are of one protocol; notes them. */
-  note(noted: readonly Noted[]): Promise<First[]>;
-  /** The same for facts of one alert that were noted before; notes nothing. */
-  recall(noted: Noted): Promise<First | undefined>;
-}
+export type FirstSeen = ReturnType<typeof createFirstSeen>;
 
 /** Longer than the ledger keeps alerts: the number of facts is what bounds the memory. */
 const KEPT_MS = 90 * 86_400_000;
@@ -117,7 +112,7 @@ export const createFirstSeen = (
   prefix: string,
   now: () => number,
   { keptMs = KEPT_MS, mostFacts = MOST_FACTS } = {},
-): FirstSeen => {
+) => {
   const keysOf = ({ service, protocol }: Noted['alert']): [string, string] => {
     const name = JSON.stringify([service, protocol]);
     return [`${prefix}:facts:${name}`, `${prefix}:firsts:${name}`];
@@ -138,12 +133,14 @@ export const createFirstSeen = (
   };
 
   return {
-    note: async (noted) => {
+    /** Which facts come for the first time, in the order of the alerts, which are of one protocol; notes them. */
+    note: async (noted: readonly Noted[]): Promise<First[]> => {
       const found: First[] = [];
       for (const chunk of chunksOf(noted, CHUNK)) found.push(...(await noteChunk(chunk)));
       return found;
     },
-    recall: async ({ alert, facts }) => {
+    /** The same for facts of one alert that were noted before; notes nothing. */
+    recall: async ({ alert, facts }: Noted): Promise<First | undefined> => {
       const named = namedOf(facts);
       const [since, ...ids] = await redis.hmget(keysOf(alert)[1], 'since', ...named.map(({ member }) => member));
       return since ? { since: sinceOf(since), ...answersOf(alert, named, ids) } : undefined;

@@ -5,7 +5,7 @@ import { inlineName, readableName } from '../../channels/content/foreign.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
 import { clock, clockText, iso, spanText } from '../../time.ts';
-import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announcement.ts';
+import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announce.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
 /** What one message, or several, shall list. */

@@ -3,8 +3,7 @@ import { type Alert, type Announcement, type ChannelKind, TOCSIN } from '../../a
 import { destinationId } from '../../item.ts';
 import { iso } from '../../time.ts';
 import { mailboxText } from '../acknowledgement/acknowledge.ts';
-import { announcementAlert } from '../announcements/announce.ts';
-import type { AnnouncementText } from '../announcements/announcement.ts';
+import { type AnnouncementText, announcementAlert } from '../announcements/announce.ts';
 import { heldText } from '../approval/hold.ts';
 import { readAgainText, unreadText } from '../blindness/notifier.ts';
 import { brokenText, movedText, recoveredText } from '../broken-destinations/message.ts';

@@ -1,4 +1,4 @@
-/** Checks every protocol's channels at each listing, and logs once, by name, each channel entry that leads nowhere. */
+/** Looks over where protocols lead: entries that lead nowhere, and destinations that nothing leads to any more. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { AddressCleanup } from '../../deliver/destinations.ts';
@@ -10,9 +10,6 @@ import type { BatchCleanup } from '../../queue/batch-store.ts';
 import { listText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './routes.ts';
-
-// Forgets destinations that are gone: nothing leads there any more, nothing waits for them, and nothing was sent there for
-// as long as the ledger keeps alerts. What operators decided about them stays: approvals, and that a 410 is obeyed.
 
 export interface GoneDependencies {
   destinationStats: Pick<DestinationStats, 'list' | 'forget'>;
@@ -29,7 +26,11 @@ export interface GoneDependencies {
 
 const LOOK_EVERY_MS = 3_600_000;
 
-/** The returned function may be called often: it acts once an hour. */
+/**
+ * Forgets destinations that are gone: nothing leads there any more, nothing waits for them, and nothing was sent there for as
+ * long as the ledger keeps alerts. What operators decided about them stays: approvals, and that a 410 is obeyed. The returned
+ * function may be called often: it acts once an hour.
+ */
 export const createGoneDestinations = (dependencies: GoneDependencies): (() => Promise<void>) => {
   const { destinationStats, batches, addressChanges, ledger, routed, keepSeries, log, now } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -59,22 +60,7 @@ export const createGoneDestinations = (dependencies: GoneDependencies): (() => P
   };
 };
 
-export interface RouteReview {
-  /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
-  review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
-  /** Grows with each review that found other protocols: what was made of an older one is outdated. */
-  revision(): number;
-  /** Every entry that leads nowhere, one sentence each. */
-  problems(): string[];
-  /** The same for people: one sentence for all protocols that have the same problem. */
-  problemsTogether(): string[];
-  /** By kind, how many protocols have channels of it that the config does not set up. */
-  unset(): ReadonlyMap<string, number>;
-  /** Every destination of every protocol, once. */
-  destinations(): Destination[];
-  /** Names of the protocols that lead to a destination, by its id. */
-  protocolsOf(): ReadonlyMap<Destination['id'], readonly string[]>;
-}
+export type RouteReview = ReturnType<typeof createRouteReview>;
 
 interface Reviewed {
   protocol: string;
@@ -86,12 +72,15 @@ interface Reviewed {
 
 const NO_DESTINATION = 'a channel leads nowhere';
 
-/** `others`: problems of entries that are no protocol's, such as the fallback's. */
+/**
+ * Checks every protocol's channels at each listing, and logs once, by name, each channel entry that leads nowhere.
+ * `others`: problems of entries that are no protocol's, such as the fallback's.
+ */
 export const createRouteReview = (
   settings: RouteSettings,
   log: Pick<Logger, 'warn'>,
   others: readonly string[] = [],
-): RouteReview => {
+) => {
   for (const problem of others) log.warn({ problem }, NO_DESTINATION);
   const byService = new Map<string, { protocols: object; found: Reviewed[] }>();
   const said = new Set<string>();
@@ -108,7 +97,8 @@ export const createRouteReview = (
   };
 
   return {
-    review: (service, protocols) => {
+    /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
+    review: (service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void => {
       if (byService.get(service)?.protocols === protocols) return;
       const found = [...protocols.values()].map(reviewOf);
       const problems = found.flatMap(sentences);
@@ -119,29 +109,34 @@ export const createRouteReview = (
         log.warn({ service, problem }, NO_DESTINATION);
       }
     },
-    revision: () => revision,
-    problems: () => [...others, ...reviewed().flatMap(sentences)],
-    problemsTogether: () => {
-      const protocolsOf = new Map<string, string[]>();
-      for (const { protocol, problems } of reviewed()) {
-        for (const problem of problems) {
-          const sharing = protocolsOf.get(problem);
-          if (sharing === undefined) protocolsOf.set(problem, [protocol]);
-          else sharing.push(protocol);
-        }
-      }
-      return [...others, ...[...protocolsOf].map(([problem, protocols]) => `${listText(protocols)}: ${problem}`)];
+    /** Grows with each review that found other protocols: what was made of an older one is outdated. */
+    revision: (): number => revision,
+    /** Every entry that leads nowhere, one sentence each. */
+    problems: (): string[] => [...others, ...reviewed().flatMap(sentences)],
+    /** The same for people: one sentence for all protocols that have the same problem. */
+    problemsTogether: (): string[] => {
+      const all = reviewed().flatMap(({ protocol, problems }) => problems.map((problem) => ({ protocol, problem })));
+      const together = [...Map.groupBy(all, ({ problem }) => problem)];
+      return [
+        ...others,
+        ...together.map(([problem, same]) => `${listText(same.map(({ protocol }) => protocol))}: ${problem}`),
+      ];
     },
-    unset: () => {
-      const found = new Map<string, number>();
-      for (const kind of reviewed().flatMap(({ unset }) => unset)) found.set(kind, (found.get(kind) ?? 0) + 1);
-      return found;
+    /** By kind, how many protocols have channels of it that the config does not set up. */
+    unset: (): ReadonlyMap<string, number> => {
+      const kinds = Map.groupBy(
+        reviewed().flatMap(({ unset }) => unset),
+        (kind) => kind,
+      );
+      return new Map([...kinds].map(([kind, { length }]) => [kind, length]));
     },
-    destinations: () => {
+    /** Every destination of every protocol, once. */
+    destinations: (): Destination[] => {
       const all = reviewed().flatMap(({ destinations }) => destinations);
       return [...new Map(all.map((one) => [one.id, one])).values()];
     },
-    protocolsOf: () => {
+    /** Names of the protocols that lead to a destination, by its id. */
+    protocolsOf: (): ReadonlyMap<Destination['id'], readonly string[]> => {
       const found = new Map<string, Set<string>>();
       for (const { protocol, destinations } of reviewed()) {
         for (const { id } of destinations) found.set(id, (found.get(id) ?? new Set()).add(protocol));

@@ -13,8 +13,6 @@ import { NO_DESTINATION } from '../../ledger/record.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { iso } from '../../time.ts';
 
-// The rules of routing: where an alert goes, and why. Pure.
-
 /** What the catalog knows of a protocol when one of its alerts is routed. */
 export interface ProtocolRoutes {
   /** From the service. */
@@ -157,7 +155,7 @@ const UNLISTED: Pick<CatalogEntry, 'channels' | 'notifyOn'> = { channels: [], no
 export const createRouting = ({ config, settings, protocolOf }: RoutingDependencies) => ({
   /** Where an alert goes, and why. */
   routesOf: async (alert: Alert): Promise<Routes> => routeAlert(alert, (await protocolOf(alert)) ?? UNLISTED, settings),
-  /** Where alerts of its protocol may go, whatever its triggers say; with the destinations of the fallback. */
+  /** Where alerts of its protocol may go, triggers aside; with the destinations of the fallback. */
   destinationsOf: async (alert: Pick<Alert, 'service' | 'protocol'>): Promise<Destination[]> => {
     const protocol = (await protocolOf(alert)) ?? UNLISTED;
     const { destinations } = routeEntries(channelsOf(alert.protocol, protocol, settings.overrides), settings);
@@ -176,8 +174,6 @@ export const openRoutes =
     return { ...routes, destinations: routes.destinations.filter(isNowOpen) };
   };
 
-// Ends an alert that has no destination: dead, kept, and sent to the fallback.
-
 export interface UnroutableDependencies {
   deadLetters: Pick<DeadLetters, 'add'>;
   ledger: Pick<Ledger, 'recordAttempt'>;
@@ -189,7 +185,9 @@ export interface UnroutableDependencies {
 
 const NO_ROUTE = 'no destination';
 
-/** The dead letter first and the ledger last, so that a crash in between repeats both. */
+/**
+ * Ends an alert that has no destination: dead, kept, and sent to the fallback. The dead letter first and the ledger last, so that a crash in between repeats both.
+ */
 export const createUnroutable =
   ({ deadLetters, ledger, toFallback, log, now }: UnroutableDependencies) =>
   async (alert: Alert, problems: readonly string[]): Promise<void> => {

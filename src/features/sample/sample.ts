@@ -6,9 +6,9 @@ import { parcelJobId } from '../../queue/job.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 
-// The alert of `tocsin test`: shaped like a real finding, so that people see what they will get, and marked as a test.
-
-/** `id` distinguishes samples: the same id is the same sample. */
+/**
+ * Shaped like a real finding, so that people see what they will get, and marked as a test. `id` distinguishes samples: the same id is the same sample.
+ */
 export const sampleAlert = (service: string, protocol: string, id: string, now: number): Alert => {
   const at = iso(now);
   const txHash = `0x${'0'.repeat(64)}`;
@@ -48,18 +48,17 @@ export const sampleAlert = (service: string, protocol: string, id: string, now: 
   };
 };
 
-// Ends a sample that nobody waits for any more: it must not arrive hours later, when it frightens people.
-
 export interface CancelSampleDependencies {
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
   queues: Pick<ParcelQueues, 'remove'>;
   now(): number;
 }
 
-const MESSAGE = 'whoever sent this test has stopped waiting for it';
+const MESSAGE = 'the sender of this test has stopped waiting for it';
 
 /**
- * Gives the ids of the destinations that get nothing more. The ledger decides: a job that runs later finds nothing to
+ * Ends a sample that nobody waits for any more: it must not arrive hours later, when it frightens people. Gives the ids of
+ * the destinations that get nothing more. The ledger decides: a job that runs later finds nothing to
  * send. A request that is under way may still arrive.
  */
 export const createCancelSample =
@@ -70,13 +69,8 @@ export const createCancelSample =
       const { destination, alerts } = parcel;
       const waiting = await ledger.pending(destination, alerts);
       if (waiting.length === 0) continue;
-      const attempt = {
-        at: iso(now()),
-        outcome: 'dead',
-        durationMs: 0,
-        reason: 'cancelled',
-        message: MESSAGE,
-      } as const;
+      const end = { at: iso(now()), reason: 'cancelled', message: MESSAGE };
+      const attempt = { outcome: 'dead', durationMs: 0, ...end } as const;
       const found = await ledger.recordAttempt(destination, waiting, { state: 'dead', attempt });
       if (!found.includes('delivered')) cancelled.add(destination.id);
       await queues.remove(destination.kind, parcelJobId(parcel));

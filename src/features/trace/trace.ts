@@ -1,4 +1,4 @@
-/** Finds everything the ledger knows about one item, whichever of its names is given. */
+/** Finds everything the ledger knows about one item by any of its names, and tells what happened to a delivery. */
 import { type Alert, SOURCES, TOCSIN } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { alertId, deliveryId } from '../../item.ts';
@@ -17,11 +17,10 @@ import type { BatchLookup } from '../../queue/batch-store.ts';
 import { cleanLine } from '../../text.ts';
 import { type NameStore, withName } from '../names/names.ts';
 
-// A transaction hash as people copy it from a message or a list: its beginning, perhaps with its end.
-
 const SHORT = /^0x(?<head>[0-9a-f]{2,63})(?:(?:…|\.{2,3})(?<tail>[0-9a-f]{0,62}))?$/i;
 const LEAST_DIGITS = 6;
 
+/** A transaction hash as people copy it from a message or a list: its beginning, perhaps with its end. */
 export interface ShortHash {
   /** Hex digits in lower case, without 0x. */
   head: string;
@@ -94,8 +93,7 @@ export interface TraceDependencies {
   /** Ids of those of `alerts` that wait until a destination is approved. */
   held: { waiting(destination: string, alerts: readonly Alert['id'][]): Promise<ReadonlySet<string>> };
   batches: Pick<BatchLookup, 'isInBatch'>;
-  /** What providers call destinations. Default: nobody knows. */
-  names?: Pick<NameStore, 'all'>;
+  names: Pick<NameStore, 'all'>;
   acknowledgements: {
     acknowledged(alerts: readonly Alert['id'][]): Promise<ReadonlyMap<Alert['id'], TracedAcknowledgement>>;
   };
@@ -213,15 +211,13 @@ export const createTracer = (dependencies: TraceDependencies) => {
   };
 
   return async (name: string): Promise<Trace[]> => {
-    const [traces, names] = await Promise.all([find(name), dependencies.names?.all() ?? new Map<string, string>()]);
+    const [traces, names] = await Promise.all([find(name), dependencies.names.all()]);
     return traces.map((one) => ({
       ...one,
       deliveries: one.deliveries.map((each) => ({ ...each, destination: withName(each.destination, names) })),
     }));
   };
 };
-
-// What happened to a delivery, as people read it: its attempts, and what operators and mutes did. Pure.
 
 const ACTS: Record<Act['act'], string> = {
   retried: 'retried by hand',
@@ -254,7 +250,7 @@ const attemptLine = (attempt: Attempt): string =>
     ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, but no answer came'] : []),
   ].join('; ');
 
-/** Attempts and what was done by hand, in order of time. */
+/** What happened to a delivery, as people read it: attempts and what operators and mutes did, in order of time. */
 export const historyOf = ({
   attempts,
   acts = [],

@@ -26,7 +26,7 @@ const setUp = () => {
   const batches = createBatchStore(redis, prefix);
   const acknowledgements = createAcknowledgementStore(redis, prefix, Date.now);
   const stores = { ledger, dead, alertIndex, held, batches, acknowledgements };
-  const trace = createTracer({ ...stores, services: ['other', 'main'] });
+  const trace = createTracer({ ...stores, names: { all: async () => new Map() }, services: ['other', 'main'] });
   const expectOne = (alert: Alert) => ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
     dead.add({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });

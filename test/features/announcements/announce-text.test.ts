@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandsIn } from '../../../src/features/announcements/announcement.ts';
+import { commandsIn } from '../../../src/features/announcements/announce.ts';
 
 test('the commands of the lines that advise, each once and whole', () => {
   const message = [
