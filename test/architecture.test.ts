@@ -49,6 +49,7 @@ const GROUND = [
   'net',
   'networks',
   'private-file',
+  'rarely',
   'secret',
   'text',
   'time',

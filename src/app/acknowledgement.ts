@@ -13,10 +13,10 @@ import { listenForPresses } from '../features/acknowledgement/listen.ts';
 import { createMuteFromButton, createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import { createRareWarning } from '../ops/failure-log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
 import type { Troubles } from '../ops/troubles.ts';
+import { createRareWarning } from '../rarely.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Store } from './store.ts';
@@ -30,13 +30,10 @@ export interface RefusedPressesDependencies {
 }
 
 export const createOnRefused = ({ metrics, log, now }: RefusedPressesDependencies): OnRefused => {
-  const warnings = new Map<string, (facts: object) => void>();
+  const warn = createRareWarning({ log, now, text: 'a press was refused' });
   return ({ kind, reason }, facts) => {
     metrics.pressesRefused.inc({ kind, reason });
-    const key = `${kind} ${reason}`;
-    const warn = warnings.get(key) ?? createRareWarning({ log, now, text: 'a press was refused' });
-    warnings.set(key, warn);
-    warn({ kind, reason, ...facts });
+    warn({ kind, reason, ...facts }, `${kind} ${reason}`);
   };
 };
 

@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
-import { createRareWarning } from './failure-log.ts';
+import { createRareWarning } from '../rarely.ts';
 import type { Health } from './health.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import type { Troubles } from './troubles.ts';

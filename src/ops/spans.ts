@@ -22,8 +22,8 @@ import { BullMQOtel } from 'bullmq-otel';
 import type { Logger } from 'pino';
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import { contentId } from '../item.ts';
+import { createRareWarning } from '../rarely.ts';
 import { shorten } from '../text.ts';
-import { createRareWarning } from './failure-log.ts';
 
 // Texts of traces: those of spans are short, and what the SDK says has nothing in it that must not be in a log. Pure.
 

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { AbstractConnector, Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type ConnectionSettings, settingsIn, type TlsOptions } from '../connection/settings.ts';
 import type { Connector } from '../connection/tunnel.ts';
+import { createRarely } from '../rarely.ts';
 import type { Secret } from '../secret.ts';
 import {
   createFaultFinder,
@@ -14,36 +15,6 @@ import {
   type SingleRedis,
   tlsOf,
 } from './settings.ts';
-
-// Limits equal errors: a fault may repeat thousands of times a minute and must not fill the log.
-
-export interface Throttle {
-  /** `times` counts this error and the equal ones suppressed since it was last passed on. */
-  onError(error: Error, times: number): void;
-  now(): number;
-  /** Equal errors are passed on at most once in this time. Default 10 s. */
-  windowMs?: number;
-}
-
-/** Different texts remembered at once; a text that holds an id or an address must not grow this for ever. */
-const REMEMBERED = 100;
-
-/** Errors are equal when their messages are. */
-export const throttleErrors = ({ onError, now, windowMs = 10_000 }: Throttle): ((error: Error) => void) => {
-  const passed = new Map<string, { at: number; suppressed: number }>();
-  return (error) => {
-    const before = passed.get(error.message);
-    if (before !== undefined && now() - before.at < windowMs) {
-      before.suppressed += 1;
-      return;
-    }
-    passed.delete(error.message);
-    passed.set(error.message, { at: now(), suppressed: 0 });
-    const [oldest] = passed.keys();
-    if (passed.size > REMEMBERED && oldest !== undefined) passed.delete(oldest);
-    onError(error, (before?.suppressed ?? 0) + 1);
-  };
-};
 
 // Connections to Redis through the operator's proxy, for ioredis.
 
@@ -225,6 +196,9 @@ const stayOutOfDatabaseZero = (redis: Redis): void => {
   });
 };
 
+/** Errors are equal when their messages are; a fault may repeat them thousands of times a minute. */
+const EQUAL_ERRORS_MS = 10_000;
+
 /** Opens a connection, which reconnects by itself until `disconnect` or `quit` is called. */
 export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOwner): RedisClient => {
   const known = tlsOf(settings);
@@ -232,7 +206,8 @@ export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOw
   const nameCause = createFaultFinder(firstNode(settings, known), Date.now);
   redis.on('error', nameCause);
   if (redis instanceof Cluster) redis.on('node error', nameCause);
-  const report = throttleErrors({ onError, now: Date.now });
+  const rarely = createRarely(Date.now, EQUAL_ERRORS_MS);
+  const report = (error: Error): void => rarely(error.message, (times) => onError(error, times));
   if (redis instanceof Redis) stayOutOfDatabaseZero(redis);
   redis.on('error', report);
   if (redis instanceof Cluster) redis.on('node error', report);

@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { UsageError } from '../../errors.ts';
+import { createRareWarning } from '../../rarely.ts';
 import { cleanLine, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, TEXT_TYPE } from '../answer.ts';
-import { createRareWarning } from '../failure-log.ts';
 import { READER, type Viewer } from './details.ts';
 import { renderNote } from './page.ts';
 import { isOfQueues, type QueueBoard, showQueues } from './queues.ts';
