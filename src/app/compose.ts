@@ -135,7 +135,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
     store,
     polls: reading.polls,
     workers: delivering.workers,
-    redisCheck: createRedisCheck({ health }),
+    redisCheck: createRedisCheck(health),
   });
   lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;

@@ -4,9 +4,6 @@ import { messageOf } from '../errors.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 
-// Asks each channel every few minutes whether it may send at all, before an alert has to find out; at once where a message
-// was not accepted; and soon again where it failed.
-
 /** Asks its provider whether the token is valid or the server is reachable; throws where it is not. */
 export interface CheckedChannel {
   kind: ChannelKind;
@@ -15,8 +12,8 @@ export interface CheckedChannel {
 
 export interface ChannelCheckDependencies {
   channels: readonly CheckedChannel[];
-  health: Pick<Health, 'prove' | 'fail'>;
-  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
+  health: Health;
+  failureLog: FailureLog;
   /** Aborted when the daemon stops: a question that is cut short then says nothing about the channel. */
   signal: AbortSignal;
   /** Default 5 minutes; never more seldom. */
@@ -34,43 +31,27 @@ export const CHANNEL_ROUND_MS = 1000;
 const SUSPECT_EVERY_MS = 5000;
 const TIMEOUT_MS = 10_000;
 
-const checkOne = async (
-  channel: CheckedChannel,
-  { health, failureLog, signal }: ChannelCheckDependencies,
-  onWorks = (): void => health.prove(`channel:${channel.kind}`),
-): Promise<boolean> => {
-  const name = `channel:${channel.kind}`;
-  try {
-    await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
-    onWorks();
-    failureLog.worked('channels', channel.kind);
-    return true;
-  } catch (error) {
-    if (signal.aborted) return true;
-    health.fail(name, messageOf(error));
-    failureLog.failed('channels', channel.kind, error);
-    return false;
-  }
-};
-
-export interface ChannelCheck {
-  /** To be called often: asks each channel only when that is due. */
-  round(): Promise<void>;
-  /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
-  suspect(kind: ChannelKind): Promise<void>;
-}
-
-export const createChannelCheck = (dependencies: ChannelCheckDependencies): ChannelCheck => {
-  const { channels, askEveryMs = ASK_EVERY_MS, now } = dependencies;
+/** Asks each channel every few minutes whether it may send at all, before an alert has to find out. */
+export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
+  const { channels, health, failureLog, signal, askEveryMs = ASK_EVERY_MS, now } = dependencies;
   const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
   const askedAt = new Map<ChannelKind, number>();
   /** How often each has failed in a row. */
   const failing = new Map<ChannelKind, number>();
 
-  const ask = async (channel: CheckedChannel, onWorks?: () => void): Promise<void> => {
-    askedAt.set(channel.kind, now());
-    if (await checkOne(channel, dependencies, onWorks)) failing.delete(channel.kind);
-    else failing.set(channel.kind, (failing.get(channel.kind) ?? 0) + 1);
+  const ask = async ({ kind, verify }: CheckedChannel, isProof = true): Promise<void> => {
+    askedAt.set(kind, now());
+    try {
+      await verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+      if (isProof) health.prove(`channel:${kind}`);
+      failureLog.worked('channels', kind);
+      failing.delete(kind);
+    } catch (error) {
+      if (signal.aborted) return;
+      health.fail(`channel:${kind}`, messageOf(error));
+      failureLog.failed('channels', kind, error);
+      failing.set(kind, (failing.get(kind) ?? 0) + 1);
+    }
   };
 
   const dueAfterMs = (kind: ChannelKind): number => {
@@ -78,42 +59,38 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies): Chan
     return times === undefined ? everyMs : Math.min(everyMs, LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (times - 1));
   };
 
-  const isDue = ({ kind }: CheckedChannel, afterMs: number): boolean =>
+  const isDue = (kind: ChannelKind, afterMs: number): boolean =>
     now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= afterMs;
 
   return {
-    round: async () => {
-      const due = channels.filter((one) => isDue(one, dueAfterMs(one.kind)));
-      await Promise.all(due.map((one) => ask(one)));
+    /** To be called often: asks each channel only when that is due. */
+    round: async (): Promise<void> => {
+      await Promise.all(channels.filter(({ kind }) => isDue(kind, dueAfterMs(kind))).map((one) => ask(one)));
     },
-    suspect: async (kind) => {
+    /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
+    suspect: async (kind: ChannelKind): Promise<void> => {
       const channel = channels.find((one) => one.kind === kind);
-      if (!channel || failing.has(kind) || !isDue(channel, SUSPECT_EVERY_MS)) return;
+      if (!channel || failing.has(kind) || !isDue(kind, SUSPECT_EVERY_MS)) return;
       // A token may be valid and still not be allowed to send: after a refusal this proves nothing.
-      await ask(channel, () => {});
+      await ask(channel, false);
     },
   };
 };
 
-// Whether Redis answers, known within seconds: this daemon's beats ask it every second.
-
-export interface RedisCheckDependencies {
-  health: Pick<Health, 'prove' | 'fail'>;
-  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
-  elapsed?(): number;
-}
+export type ChannelCheck = ReturnType<typeof createChannelCheck>;
 
 const REDIS = 'redis';
 /** Longer than a quick restart of Redis takes, or a beat on a busy machine. */
 const SILENT_MS = 3000;
 
-export const createRedisCheck = ({ health, elapsed = () => performance.now() }: RedisCheckDependencies) => {
-  let answeredAt = elapsed();
-  let lookedAt = elapsed();
+/** Whether Redis answers, known within seconds: this daemon's beats ask it every second. */
+export const createRedisCheck = (health: Health, monotonic = (): number => performance.now()) => {
+  let answeredAt = monotonic();
+  let lookedAt = monotonic();
   let why: string | undefined;
   return {
     answered: (): void => {
-      answeredAt = elapsed();
+      answeredAt = monotonic();
       why = undefined;
       health.prove(REDIS);
     },
@@ -123,25 +100,21 @@ export const createRedisCheck = ({ health, elapsed = () => performance.now() }: 
     },
     /** To be called every second. */
     look: (): void => {
-      const pausedMs = elapsed() - lookedAt;
-      lookedAt = elapsed();
+      const pausedMs = monotonic() - lookedAt;
+      lookedAt = monotonic();
       // The event loop was blocked, or the machine slept: nobody could have heard an answer.
-      if (pausedMs > SILENT_MS) answeredAt = elapsed();
-      if (elapsed() - answeredAt > SILENT_MS) health.fail(REDIS, why ?? 'Redis does not answer');
+      if (pausedMs > SILENT_MS) answeredAt = monotonic();
+      if (monotonic() - answeredAt > SILENT_MS) health.fail(REDIS, why ?? 'Redis does not answer');
     },
   };
 };
 
 export type RedisCheck = ReturnType<typeof createRedisCheck>;
 
-// Jobs of a version that this daemon does not know: another daemon wrote them, and they wait for one that does.
-
 export interface NewerJobsDependencies {
-  health: Pick<Health, 'fail' | 'forget'>;
+  health: Health;
   log: { error(fields: object, message: string): void };
-  /** Default `GONE_AFTER_MS`. */
   goneAfterMs?: number;
-  /** Epoch milliseconds. */
   now(): number;
 }
 
@@ -149,6 +122,7 @@ const NEWER_JOBS = 'jobs';
 /** They come up every few seconds while there are any; after this long without one they are gone. */
 export const GONE_AFTER_MS = 60_000;
 
+/** Jobs of a version that this daemon does not know: another daemon wrote them, and they wait for one that does. */
 export const createNewerJobs = ({ health, log, goneAfterMs = GONE_AFTER_MS, now }: NewerJobsDependencies) => {
   const said = new Set<string>();
   let metAt: number | undefined;

@@ -23,10 +23,7 @@ export interface ReportedAttempt {
 
 export interface DeliveryReportDependencies {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  metrics: Pick<
-    Metrics,
-    'deliveries' | 'deliveryDuration' | 'deliveryFailures' | 'alertLatency' | 'digests' | 'digestAlerts'
-  >;
+  metrics: Metrics;
   /** Where traces are sent: the trace of an alert. */
   traceIdOf?(alert: Alert): string;
   now(): number;

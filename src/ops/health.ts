@@ -68,7 +68,7 @@ export interface Check extends CheckSettings {
   detail?: string;
 }
 
-/** Where the clock was set back, a proof seems to come from the future: how old it is, nobody knows. */
+/** A proof from the future, after a clock was set back, is of unknown age. */
 const isStale = ({ result, provenWithinMs, at }: Check, now: number): boolean =>
   result === 'proven' && provenWithinMs !== undefined && Math.abs(now - at) > provenWithinMs;
 

@@ -1,21 +1,13 @@
-/** How late the event loop comes to its work. */
-import { createHistogram, type Histogram, performance } from 'node:perf_hooks';
+/**
+ * How long the event loop was blocked: nothing is read, sent or answered meanwhile. Looked at once in each round that the
+ * loop makes anyway. Node's `monitorEventLoopDelay` would wake an idle daemon a hundred times a second for that, which is
+ * half of its CPU.
+ */
+import { createHistogram, performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
 import { Gauge, type Registry } from 'prom-client';
 
-// How long the event loop was blocked: nothing is read, sent or answered meanwhile. Looked at once in each round that the
-// loop makes anyway. Node's `monitorEventLoopDelay` would wake an idle daemon a hundred times a second for that, which is
-// half of its CPU.
-
-export interface LoopDelay {
-  /** The longest since it was last asked, in milliseconds. */
-  worstMs(): number;
-  /** How long each round was busy, in nanoseconds. */
-  rounds: Pick<Histogram, 'count' | 'min' | 'max' | 'mean' | 'stddev' | 'percentile' | 'reset'>;
-  stop(): void;
-}
-
-export const createLoopDelay = (): LoopDelay => {
+export const createLoopDelay = () => {
   const rounds = createHistogram();
   let worstMs = 0;
   let activeBefore = performance.eventLoopUtilization().active;
@@ -33,17 +25,19 @@ export const createLoopDelay = (): LoopDelay => {
   let next = lookNextRound();
 
   return {
-    worstMs: () => {
+    /** The longest since it was last asked, in milliseconds. */
+    worstMs: (): number => {
       const worst = worstMs;
       worstMs = 0;
       return Math.round(worst);
     },
+    /** How long each round was busy, in nanoseconds. */
     rounds,
-    stop: () => clearImmediate(next),
+    stop: (): void => clearImmediate(next),
   };
 };
 
-// The metrics of the event loop's delay, under the names that prom-client gives them, from rounds of the loop.
+export type LoopDelay = ReturnType<typeof createLoopDelay>;
 
 type Rounds = LoopDelay['rounds'];
 
@@ -63,7 +57,7 @@ const GAUGES: Readonly<Record<string, { help: string; of(rounds: Rounds): number
 /** For prom-client's own measurement, in milliseconds: as good as never, as it would wake the process up. */
 export const NEVER_MS = 2 ** 31 - 1;
 
-/** Takes the place of prom-client's gauges. Gives what sets them, for each scrape. */
+/** Takes the place of prom-client's gauges, under their names, with rounds of the loop. Gives what sets them, for each scrape. */
 export const replaceLoopLag = (registry: Registry, rounds: Rounds): (() => void) => {
   const gauges = Object.entries(GAUGES).map(([statistic, { help, of }]) => {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`;

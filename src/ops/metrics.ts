@@ -3,8 +3,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { oneAtATime, withinTime } from './asking.ts';
 import { createLoopDelay, NEVER_MS, replaceLoopLag } from './loop-delay.ts';
 
-// The metrics of our own, by Prometheus' conventions: base units, counters end in `_total`, labels from closed sets.
-
 /** Of our own names. Those of the process and of Node are the ones that every dashboard knows. */
 const METRIC_PREFIX = 'tocsin_';
 
@@ -214,8 +212,6 @@ const declareMetrics = (registry: Registry) => {
   };
 };
 
-// Gauges of many protocols: of thousands, only those with the highest values become series, each time anew.
-
 /** What a gauge is set to for one protocol and source. */
 export interface ProtocolValue {
   labels: { service: string; protocol: string; source: string };
@@ -236,8 +232,6 @@ export const setHighest = (
   for (const { labels, value } of kept) gauge.set(labels, value);
   return values.length - kept.length;
 };
-
-// The daemon's metrics: those that it declares, those of Node and its process, and how they are scraped.
 
 /** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
 const REFRESH_TIMEOUT_MS = 2000;

@@ -1,5 +1,4 @@
 /** What polling says to metrics, health and the log. */
-
 import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
 import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
@@ -7,80 +6,6 @@ import type { Item, ItemPage, MalformedItem } from '../item.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics, type ProtocolValue } from './metrics.ts';
-
-// Counts what a bound on the service's answers has cut off.
-
-const boundOf = (error: unknown): ServiceBound | undefined => (error instanceof ServiceError ? error.bound : undefined);
-
-const createBoundCount =
-  (metrics: Pick<Metrics, 'boundsReached'>) =>
-  (service: string, bound: ServiceBound | undefined): void => {
-    if (bound !== undefined) metrics.boundsReached.inc({ service, bound });
-  };
-
-// Records malformed items: in the quarantine, the metrics and the log.
-
-type ReadFrom = Source | 'protocols';
-
-interface MalformedReportDependencies {
-  quarantine: {
-    /** Keeps malformed items that it has not seen before, and gives those. */
-    admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
-  };
-  metrics: Pick<Metrics, 'itemsMalformed' | 'boundsReached'>;
-  log: Pick<Logger, 'error'>;
-}
-
-/** The log shows this much of a malformed item, in UTF-16 units. */
-const EXCERPT = 300;
-
-/** Of one page or listing: each costs a write to Redis and a log line. The log gives only the number of the others. */
-const MOST_MALFORMED = 100;
-
-/** Keeps, counts and logs each malformed item once. */
-const createMalformedReport = ({ quarantine, metrics, log }: MalformedReportDependencies) => {
-  const countBound = createBoundCount(metrics);
-  return async (service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<void> => {
-    const more = malformed.length - MOST_MALFORMED;
-    if (more > 0) {
-      countBound(service, 'malformed');
-      log.error({ service, source, more }, 'more malformed items came together than are logged one by one');
-    }
-    for (const item of await quarantine.admit(service, source, malformed.slice(0, MOST_MALFORMED))) {
-      const { problem, raw, bound } = item;
-      metrics.itemsMalformed.inc({ service, source });
-      countBound(service, bound);
-      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
-    }
-  };
-};
-
-// How long the last poll of each stream took, those of this daemon's share.
-
-interface Polled {
-  service: string;
-  source: string;
-  protocols: readonly string[];
-}
-
-/** What was not polled for so long is another daemon's by now, or gone. */
-const FORGOTTEN_AFTER_MS = 3_600_000;
-
-const createPollDurations = (elapsed = (): number => performance.now()) => {
-  const latest = new Map<string, ProtocolValue & { at: number }>();
-  return {
-    note: ({ service, source, protocols }: Polled, durationMs: number): void => {
-      for (const protocol of protocols) {
-        const key = JSON.stringify([service, source, protocol]);
-        latest.set(key, { labels: { service, source, protocol }, value: durationMs / 1000, at: elapsed() });
-      }
-    },
-    list: (): ProtocolValue[] => {
-      for (const [key, { at }] of latest) if (elapsed() - at > FORGOTTEN_AFTER_MS) latest.delete(key);
-      return [...latest.values()];
-    },
-  };
-};
 
 /** The protocols of one service that are read together. */
 export interface ReportedStream {
@@ -104,25 +29,20 @@ export interface ReportedChange {
   missing: readonly string[];
 }
 
+type ReadFrom = Source | 'protocols';
+
 export interface PollReportDependencies {
-  quarantine: MalformedReportDependencies['quarantine'];
+  quarantine: {
+    /** Keeps malformed items that it has not seen before, and gives those. */
+    admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
+  };
   firstReads: {
     /** Gives the items that were not read before. */
     admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
   };
-  metrics: Pick<
-    Metrics,
-    | 'items'
-    | 'itemsForeign'
-    | 'itemsMalformed'
-    | 'boundsReached'
-    | 'polls'
-    | 'pollDuration'
-    | 'serviceUp'
-    | 'unreadProtocols'
-  >;
-  health: Pick<Health, 'prove' | 'fail' | 'forget'>;
-  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
+  metrics: Metrics;
+  health: Health;
+  failureLog: FailureLog;
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
@@ -140,17 +60,57 @@ const assetsOf = (service: string): string => `assets at ${service}`;
 const subjectOf = ({ source, protocols: [first = '', ...others] }: ReportedStream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
-/** Logs which protocols came, went, or are missing from a listing. */
-const createChangeLog =
-  (log: PollReportDependencies['log']) =>
-  (service: string, { added, removed, missing }: ReportedChange): void => {
-    if (added.length + removed.length + missing.length === 0) return;
-    const change = { added: named(added), removed: named(removed), missing: named(missing) };
-    log.info({ service, ...change }, 'protocols changed');
+const boundOf = (error: unknown): ServiceBound | undefined => (error instanceof ServiceError ? error.bound : undefined);
+
+/** Counts what a bound on the service's answers has cut off. */
+const countBound = ({ boundsReached }: Metrics, service: string, bound: ServiceBound | undefined): void => {
+  if (bound !== undefined) boundsReached.inc({ service, bound });
+};
+
+/** The log shows this much of a malformed item, in UTF-16 units. */
+const EXCERPT = 300;
+/** Of one page or listing: each costs a write to Redis and a log line. The log gives only the number of the others. */
+const MOST_MALFORMED = 100;
+
+/** Keeps, counts and logs each malformed item once. */
+const createMalformedReport =
+  ({ quarantine, metrics, log }: PollReportDependencies) =>
+  async (service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<void> => {
+    const more = malformed.length - MOST_MALFORMED;
+    if (more > 0) {
+      countBound(metrics, service, 'malformed');
+      log.error({ service, source, more }, 'more malformed items came together than are logged one by one');
+    }
+    const fresh = await quarantine.admit(service, source, malformed.slice(0, MOST_MALFORMED));
+    for (const { problem, raw, bound } of fresh) {
+      metrics.itemsMalformed.inc({ service, source });
+      countBound(metrics, service, bound);
+      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
+    }
   };
 
+/** What was not polled for so long is another daemon's by now, or gone. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+
+/** How long the last poll of each stream took, of those that this daemon polls. */
+const createPollDurations = () => {
+  const latest = new Map<string, ProtocolValue & { at: number }>();
+  return {
+    note: ({ service, source, protocols }: ReportedStream, durationMs: number): void => {
+      for (const protocol of protocols) {
+        const key = JSON.stringify([service, source, protocol]);
+        latest.set(key, { labels: { service, source, protocol }, value: durationMs / 1000, at: performance.now() });
+      }
+    },
+    list: (): ProtocolValue[] => {
+      for (const [key, { at }] of latest) if (performance.now() - at > FORGOTTEN_AFTER_MS) latest.delete(key);
+      return [...latest.values()];
+    },
+  };
+};
+
 /** Counts items that the service should not have given for this protocol, and says once which protocols they name. */
-const createForeignReport = ({ metrics, log }: Pick<PollReportDependencies, 'metrics' | 'log'>) => {
+const createForeignReport = ({ metrics, log }: PollReportDependencies) => {
   const warned = new Set<string>();
   return ({ service, source, protocols: [asked = ''] }: ReportedStream, foreign: readonly string[]): void => {
     metrics.itemsForeign.inc({ service, source }, foreign.length);
@@ -163,11 +123,14 @@ const createForeignReport = ({ metrics, log }: Pick<PollReportDependencies, 'met
 
 /** What a listing of protocols, or of their assets, came to. */
 const createListingReport = (
-  { metrics, health, failureLog, log }: Pick<PollReportDependencies, 'metrics' | 'health' | 'failureLog' | 'log'>,
+  { metrics, health, failureLog, log }: PollReportDependencies,
   worked: (service: string, subject: string) => void,
 ) => {
-  const sayChange = createChangeLog(log);
-  const countBound = createBoundCount(metrics);
+  const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
+    if (added.length + removed.length + missing.length === 0) return;
+    const change = { added: named(added), removed: named(removed), missing: named(missing) };
+    log.info({ service, ...change }, 'protocols changed');
+  };
   return {
     onListed: (service: string, change: ReportedChange): void => {
       metrics.serviceUp.set({ service }, 1);
@@ -177,41 +140,34 @@ const createListingReport = (
     /** What was listed is read, so readiness is left to the polls. */
     onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
       sayChange(service, change);
-      countBound(service, boundOf(error));
+      countBound(metrics, service, boundOf(error));
       const said = `listed in part, other protocols stay as they were known: ${error.message}`;
       failureLog.failed(service, LISTING, new Error(said));
     },
     onListFailed: (service: string, error: unknown): void => {
       metrics.serviceUp.set({ service }, 0);
-      countBound(service, boundOf(error));
+      countBound(metrics, service, boundOf(error));
       health.fail(`service:${service}`, messageOf(error));
       failureLog.failed(service, LISTING, error);
     },
     onAssetsListed: (service: string): void => failureLog.worked(CONTEXT, assetsOf(service)),
     onAssetsFailed: (service: string, error: unknown): void => {
-      countBound(service, boundOf(error));
+      countBound(metrics, service, boundOf(error));
       failureLog.failed(CONTEXT, assetsOf(service), error);
     },
   };
 };
 
-export const createPollReport = ({
-  quarantine,
-  firstReads,
-  metrics,
-  health,
-  failureLog,
-  log,
-}: PollReportDependencies) => {
+export const createPollReport = (dependencies: PollReportDependencies) => {
+  const { firstReads, metrics, health, failureLog, log } = dependencies;
   const worked = (service: string, subject: string): void => {
     health.prove(`service:${service}`);
     failureLog.worked(service, KEY);
     failureLog.worked(service, subject);
   };
 
-  const onMalformed = createMalformedReport({ quarantine, metrics, log });
-  const sayForeign = createForeignReport({ metrics, log });
-  const countBound = createBoundCount(metrics);
+  const onMalformed = createMalformedReport(dependencies);
+  const sayForeign = createForeignReport(dependencies);
   const durations = createPollDurations();
 
   return {
@@ -247,7 +203,7 @@ export const createPollReport = ({
     onPollFailed: (stream: ReportedStream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
-      countBound(service, boundOf(error));
+      countBound(metrics, service, boundOf(error));
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       failureLog.failed(service, subjectOf(stream), error);
@@ -259,7 +215,7 @@ export const createPollReport = ({
       if (protocols.length === 0) health.forget(check);
       else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
     },
-    ...createListingReport({ metrics, health, failureLog, log }, worked),
+    ...createListingReport(dependencies, worked),
     onRefused: (service: string, error: ServiceError): void => {
       metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);

@@ -1,5 +1,4 @@
 /** The endpoints for operators: liveness, readiness, metrics, the status as JSON, and the pages for people. */
-
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
@@ -13,16 +12,8 @@ import { type Health, type HealthReport, withAges } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import type { StatusReport } from './status.ts';
 
-// `ops.listen` as Node wants it, and why it cannot be had.
-
-export interface ListenAddress {
-  /** None is every interface. */
-  host?: string;
-  port: number;
-}
-
-/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
-const parseListen = (listen: string): ListenAddress => {
+/** `ops.listen` as Node wants it; no host is every interface: `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
+const parseListen = (listen: string): { host?: string; port: number } => {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(listen) ?? [];
   const port = Number(digits);
   if (!(port <= 65_535)) throw new UsageError(`ops.listen must be HOST:PORT (got '${listen}')`);
@@ -42,14 +33,10 @@ const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError 
   return new UsageError(`ops.listen: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
 };
 
-// Which `Host` a request may name. A web page whose name was made to resolve to our address (DNS rebinding) may read our
-// answers in its visitor's browser; the browser then names that page's host.
-
 export interface HostCheckSettings {
   /** What is listened on; none is every interface. */
-  host?: string;
-  /** Where people reach this daemon through a proxy. */
-  publicUrl?: string;
+  host?: string | undefined;
+  publicUrl?: string | undefined;
   /** This machine's name. */
   ownHost: string;
 }
@@ -66,7 +53,8 @@ const nameOf = (header: string): string | undefined => {
 };
 
 /**
- * An address is always right, as no browser takes one from a foreign name: probes of containers and Kubernetes name the
+ * Which `Host` a request may name. A web page whose name was made to resolve to our address (DNS rebinding) may read our
+ * answers in its visitor's browser; the browser then names that page's host. An address is always right, as no browser takes one from a foreign name: probes of containers and Kubernetes name the
  * pod's. Beyond loopback others on the network ask, by names that only their network knows.
  */
 export const createHostCheck = ({ host, publicUrl, ownHost }: HostCheckSettings) => {
@@ -108,15 +96,6 @@ export interface OpsLimits {
   connections: number;
   /** A connection says within this time what it wants, or is closed. Default 5000. */
   headersMs: number;
-}
-
-export interface OpsServer {
-  /** Throws a `UsageError` where the address cannot be had. */
-  start(): Promise<{ url: string }>;
-  /** Answers by these settings from now on, at the same address. */
-  use(settings: OpsServerSettings): void;
-  /** Legal before `start`; may be called again. */
-  stop(): Promise<void>;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -176,19 +155,15 @@ const shownPath = (path: string): string => {
   return rest.length === 0 ? path : `/${first}/…`;
 };
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Handler = ReturnType<typeof createHandler>;
 
 /** A page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
-const createHandler = (settings: OpsServerSettings): Handler => {
+const createHandler = (settings: OpsServerSettings) => {
   const { listen, publicUrl, pages, log, now } = settings;
   const endpoints = endpointsOf(settings, oneAtATime(settings.status));
   const warnOfHost = createRareWarning({ log, now, text: 'refused a request for another host' });
   const { host: listenHost } = parseListen(listen);
-  const mayAskFor = createHostCheck({
-    ...(listenHost === undefined ? {} : { host: listenHost }),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    ownHost: hostname(),
-  });
+  const mayAskFor = createHostCheck({ host: listenHost, publicUrl, ownHost: hostname() });
 
   const answer = (asked: Asked): Promise<Answer> =>
     answerTo(endpoints, pages, asked).catch((error: unknown): Answer => {
@@ -196,7 +171,7 @@ const createHandler = (settings: OpsServerSettings): Handler => {
       return { code: 503, type: TEXT_TYPE, body: 'not available now: see /readyz and the log\n' };
     });
 
-  return async (request, response) => {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { host } = request.headers;
     if (!mayAskFor(host)) {
       warnOfHost({ host: host?.slice(0, LONGEST_HOST) });
@@ -211,7 +186,7 @@ const createHandler = (settings: OpsServerSettings): Handler => {
 const openServer = (
   handle: Handler,
   { connections, headersMs }: OpsLimits,
-  { log, now }: Pick<OpsServerSettings, 'log' | 'now'>,
+  { log, now }: OpsServerSettings,
 ): Server => {
   const server = createServer(
     {
@@ -229,16 +204,18 @@ const openServer = (
 };
 
 /** Serves the pages to requests that name this server. It bounds open connections and closes slow ones. */
-export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
+export const createOpsServer = (settings: OpsServerSettings) => {
   const { listen } = settings;
   let server: Server | undefined;
   let handle = createHandler(settings);
 
   return {
-    use: (next) => {
+    /** Answers by these settings from now on, at the same address. */
+    use: (next: OpsServerSettings): void => {
       handle = createHandler({ ...next, listen });
     },
-    start: async () => {
+    /** Throws a `UsageError` where the address cannot be had. */
+    start: async (): Promise<{ url: string }> => {
       const address = parseListen(listen);
       const listening = Promise.withResolvers<void>();
       server = openServer(
@@ -254,7 +231,8 @@ export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
       if (bound === null || typeof bound === 'string') throw new Error('the ops server has no address');
       return { url: `http://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}` };
     },
-    stop: async () => {
+    /** Legal before `start`; may be called again. */
+    stop: async (): Promise<void> => {
       if (server?.listening !== true) return;
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
@@ -263,3 +241,5 @@ export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
     },
   };
 };
+
+export type OpsServer = ReturnType<typeof createOpsServer>;

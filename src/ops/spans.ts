@@ -1,5 +1,4 @@
 /** The spans of an alert's trace: from its read to the queue, and each attempt to deliver it. */
-
 import { randomBytes } from 'node:crypto';
 import {
   type Attributes,
@@ -20,12 +19,11 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, type IdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Logger } from 'pino';
-import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import type { Alert } from '../alert.ts';
 import { contentId } from '../item.ts';
 import { createRareWarning } from '../rarely.ts';
 import { shorten } from '../text.ts';
-
-// Texts of traces: those of spans are short, and what the SDK says has nothing in it that must not be in a log. Pure.
+import type { ReportedAttempt } from './delivery-report.ts';
 
 const LONGEST = 300;
 /** Thousands of spans wait while the collector is away, and names and ids come from the service. */
@@ -56,29 +54,6 @@ export const traceFault = (text: string): string => {
   const said = textOf(message) || textOf(name) || 'no answer';
   return shorten(textOf(code) === '' ? said : `${said} (${textOf(code)})`, LONGEST);
 };
-
-export interface TracedAttempt {
-  kind: ChannelKind;
-  destination: Pick<Destination, 'id'>;
-  alerts: readonly Pick<Alert, 'id'>[];
-  attempt: number;
-  outcome: 'delivered' | 'retrying' | 'dead';
-  durationMs: number;
-  reason?: string;
-  code?: string;
-  providerId?: string;
-}
-
-export interface Tracing {
-  /** These alerts are durably queued; `beganAt`: when their dispatch began, in epoch milliseconds. */
-  dispatched(alerts: readonly Alert[], beganAt: number): void;
-  /** An attempt has just ended. */
-  attempted(attempt: TracedAttempt): void;
-  /** What BullMQ reports of its jobs. */
-  telemetry: BullMQOtel;
-  /** Sends what is left, for a few seconds at most. */
-  stop(): Promise<void>;
-}
 
 /** Of one page or one digest, so many alerts have spans; the rest only counts in their attributes. */
 const MOST_ALERTS = 100;
@@ -116,6 +91,7 @@ const jobLink = (): Link[] => {
 };
 
 const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => number) => ({
+  /** These alerts are durably queued; `beganAt`: when their dispatch began, in epoch milliseconds. */
   dispatched: (alerts: readonly Alert[], beganAt: number): void => {
     const endTime = now();
     const links = jobLink();
@@ -134,7 +110,8 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
       delete ids.next;
     }
   },
-  attempted: ({ kind, destination, alerts, ...attempt }: TracedAttempt): void => {
+  /** An attempt has just ended. */
+  attempted: ({ kind, destination, alerts, ...attempt }: ReportedAttempt): void => {
     const endTime = now();
     const links = jobLink();
     const { outcome, reason, code, providerId } = attempt;
@@ -158,8 +135,13 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
   },
 });
 
-export const createTracing = (settings: { version: string; log: Pick<Logger, 'warn'>; now(): number }): Tracing => {
-  const { version, log, now } = settings;
+export interface TracingSettings {
+  version: string;
+  log: Pick<Logger, 'warn'>;
+  now(): number;
+}
+
+export const createTracing = ({ version, log, now }: TracingSettings) => {
   const warn = createRareWarning({ log, text: 'traces cannot be sent', now });
   const ignore = (): void => {};
   const logger = {
@@ -184,8 +166,10 @@ export const createTracing = (settings: { version: string; log: Pick<Logger, 'wa
   const { promise: late, resolve } = Promise.withResolvers<void>();
   return {
     ...spansOf(provider.getTracer(NAME, version), ids, now),
+    /** What BullMQ reports of its jobs. */
     telemetry: new BullMQOtel({ tracerName: NAME, version }),
-    stop: async () => {
+    /** Sends what is left, for a few seconds at most. */
+    stop: async (): Promise<void> => {
       const timer = setTimeout(resolve, FAREWELL_MS);
       await Promise.race([provider.shutdown().catch(() => {}), late]);
       clearTimeout(timer);
@@ -194,3 +178,5 @@ export const createTracing = (settings: { version: string; log: Pick<Logger, 'wa
     },
   };
 };
+
+export type Tracing = ReturnType<typeof createTracing>;

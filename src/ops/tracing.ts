@@ -1,9 +1,8 @@
 /** OpenTelemetry traces: off unless the standard environment variables name an endpoint. */
-import type { Logger } from 'pino';
 import type { Alert } from '../alert.ts';
-import type { TracedAttempt, Tracing } from './spans.ts';
+import type { Tracing, TracingSettings } from './spans.ts';
 
-export type { TracedAttempt, Tracing };
+export type { Tracing };
 
 /** What OpenTelemetry's own variables say; its other ones (headers, certificates, timeouts, resource) hold as well. */
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
@@ -13,14 +12,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const isOn = (env: Environment): boolean =>
   env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' && ENDPOINTS.some((name) => (env[name] ?? '') !== '');
 
-/** The trace of an alert has its id: whoever knows the alert knows its trace, in the ledger, the log and `tocsin trace`. */
+/** The trace of an alert has its id: who knows the alert knows its trace, in the ledger, the log and `tocsin trace`. */
 export const traceIdOf = ({ id }: Pick<Alert, 'id'>): string => id;
 
 /** Undefined where no endpoint is named. The SDK is loaded only where one is. */
-export const openTracing = async (
-  env: Environment,
-  settings: { version: string; log: Pick<Logger, 'warn'>; now(): number },
-): Promise<Tracing | undefined> => {
+export const openTracing = async (env: Environment, settings: TracingSettings): Promise<Tracing | undefined> => {
   if (!isOn(env)) return undefined;
   const { createTracing } = await import('./spans.ts');
   return createTracing(settings);

@@ -51,7 +51,7 @@ const setUp = async () => {
   return { delivering, store, receiver, enqueue };
 };
 
-test('a worker that takes nothing any more is started anew, and what waits is sent', async () => {
+test('a worker that takes nothing any more is restarted, and what waits is sent', async () => {
   const { delivering, store, receiver, enqueue } = await setUp();
   await enqueue(1);
   await until('it works', () => receiver.accepted.length === 1);

@@ -6,7 +6,7 @@ const setUp = () => {
   const time = { now: 0 };
   const health = createHealth({ now: () => time.now });
   health.expect('redis', { provenWithinMs: 15_000 });
-  const check = createRedisCheck({ health, elapsed: () => time.now });
+  const check = createRedisCheck(health, () => time.now);
   return {
     check,
     result: () => health.ready().checks[0],

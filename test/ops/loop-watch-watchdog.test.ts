@@ -20,6 +20,7 @@ const watch = (boundMs: number) => {
     probes: [{ name: 'canary', boundMs, lastBeat: () => loop.beatAt }],
     onStuck: (found) => stuck.push(found),
     onLag: (lagMs) => lags.push(lagMs),
+    now: Date.now,
   });
   return { stuck, lags, loop };
 };
@@ -42,7 +43,7 @@ test('a loop that has stopped is reported once, and again when it stops again', 
   expect(stuck).toHaveLength(2);
 });
 
-test('after the machine slept every bound begins anew', () => {
+test('after the machine slept every bound begins again', () => {
   const { stuck, lags } = watch(5000);
   vi.setSystemTime(Date.now() + 3_600_000);
   vi.advanceTimersByTime(1000);

@@ -150,7 +150,7 @@ test.concurrent('a queue that lets nothing through fails /livez; it passes when 
     return answer.status === 503 ? answer.text : undefined;
   });
   expect(stuck).toMatch(/"name": "deliver:slack",\s+"status": "stuck"/);
-  await until('its worker is built anew', () => daemon.log('a worker takes no jobs; it is started anew').length > 0);
+  await until('its worker is restarted', () => daemon.log('a worker takes no jobs; it is restarted').length > 0);
   await queue.resume();
   await until('it lives again', isLive);
   world.critical('Vault');

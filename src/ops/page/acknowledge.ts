@@ -82,8 +82,8 @@ export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencie
   const wrong = createAttempts(now);
 
   const refuse = (from: string): Answer => {
-    if (!wrong.mayTry(from)) return TOO_MANY;
-    wrong.failed(from);
+    if (!wrong.mayTake(from)) return TOO_MANY;
+    wrong.count(from);
     links.onRefused(from);
     return INVALID;
   };

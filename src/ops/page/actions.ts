@@ -1,5 +1,5 @@
 /**
- * What whoever is signed in may do. Each action is a form of one of our pages; what sends or gives up something is asked
+ * What people who are signed in may do. Each action is a form of one of our pages; what sends or gives up something is asked
  * once more. A form counts only with the session's cookie, with the token that our page put into it, and from our page.
  */
 
@@ -23,8 +23,6 @@ import {
 } from './session.ts';
 import { htmlAnswer } from './style.ts';
 import { hiddenField, nothing, searchFor } from './text.ts';
-
-// The short pages around an action: who is it, is it meant, and what came of it.
 
 /** What an action is about to do, as far as its form says. */
 export interface Planned {
@@ -110,12 +108,12 @@ const donePage = ({ text, alert }: Done, viewer: Viewer): Answer =>
 
 export interface ActionsDependencies {
   token: string;
-  /** Whoever it has signed in need not sign in here. Default: there is none. */
-  trustedProxy?: TrustedProxy;
-  publicUrl: string | undefined;
+  /** Who is signed in there need not sign in here. Default: there is none. */
+  trustedProxy?: TrustedProxy | undefined;
+  publicUrl?: string | undefined;
   actions: PageActions;
   /** Absent: there is no page of the queues. */
-  queues?: QueueBoard;
+  queues?: QueueBoard | undefined;
   /** Called when something may have been changed. */
   onDone(): void;
   log: Pick<Logger, 'warn'>;
@@ -129,7 +127,7 @@ const seeOverview = (cookie: string): Answer => ({
   headers: { location: '/', 'set-cookie': cookie },
 });
 
-const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actions' | 'onDone' | 'log'>) => {
+const createActing = ({ actions, onDone, log }: ActionsDependencies) => {
   const act = async (name: string, plan: PlanAction, fields: URLSearchParams, viewer: Viewer): Promise<Answer> => {
     const planned = await plan(fields, viewer.user);
     if (!planned.isAsked && fields.get('confirm') !== 'yes') return questionPage(name, planned, fields, viewer);
@@ -157,7 +155,7 @@ const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actio
 
 export const createActions = (dependencies: ActionsDependencies) => {
   const { token, trustedProxy, publicUrl, queues, log, now } = dependencies;
-  const sessions = createSessions({ token, now });
+  const sessions = createSessions(token, now);
   const userOf = trustedProxy === undefined ? () => undefined : createUserOf(trustedProxy);
   const attempts = createAttempts(now);
   const act = createActing(dependencies);
@@ -182,10 +180,10 @@ export const createActions = (dependencies: ActionsDependencies) => {
 
   const signIn = async (request: IncomingMessage, fields: URLSearchParams): Promise<Answer> => {
     const from = request.socket.remoteAddress ?? '';
-    if (!attempts.mayTry(from)) return signInPage(429, 'Too many wrong tokens: wait a minute.');
+    if (!attempts.mayTake(from)) return signInPage(429, 'Too many wrong tokens: wait a minute.');
     const cookie = sessions.signIn(fields.get('token') ?? '', isSecure(request));
     if (cookie !== undefined) return seeOverview(cookie);
-    attempts.failed(from);
+    attempts.count(from);
     warnOfToken({ from });
     return signInPage(403, 'That is not the token.');
   };

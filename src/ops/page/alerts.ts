@@ -74,8 +74,8 @@ export const alertsOf = ({ alerts }: PageDetails, now: string): Html => {
   const folded =
     others.length === 0
       ? nothing
-      : html`<details id="alerts"><summary>${others.length} more</summary>${tableOf(others, columns, { nothing: '', most: others.length })}</details>`;
-  return html`<div class="alerts">${tableOf(first, columns, { nothing: 'Nothing has been forwarded yet.' })}${folded}</div>`;
+      : html`<details id="alerts"><summary>${others.length} more</summary>${tableOf(others, columns, { most: others.length })}</details>`;
+  return html`<div class="alerts">${tableOf(first, columns, { empty: 'Nothing has been forwarded yet.' })}${folded}</div>`;
 };
 
 const tracedDelivery = (one: TracedAlert['deliveries'][number]): Html => {

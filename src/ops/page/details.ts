@@ -2,9 +2,10 @@
 import type { ChannelKind } from '../../alert.ts';
 import type { StatusReport } from '../status.ts';
 
-// What the page shows besides the status report: what happened lately, and what an operator may change.
-
-/** All times are ISO 8601, all durations milliseconds. Nothing in it is secret. */
+/**
+ * What the page shows besides the status report: what happened lately, and what an operator may change. All times are
+ * ISO 8601, all durations milliseconds. Nothing in it is secret.
+ */
 export interface PageDetails {
   /** The latest alerts by date, newest first. */
   alerts: RecentAlert[];
@@ -145,11 +146,11 @@ export interface TracedDelivery extends RecentDelivery {
 export interface PageView {
   report: StatusReport;
   /** Absent where they cannot be had now. */
-  details?: PageDetails;
+  details?: PageDetails | undefined;
   /** Only protocols and destinations with this in their names. */
-  filter?: string;
+  filter?: string | undefined;
   /** Redis gives no answer now: what was known last is shown. */
-  outdated?: OutdatedView;
+  outdated?: OutdatedView | undefined;
   viewer: Viewer;
   /** ISO 8601; of the report, unless it is outdated. */
   now: string;
@@ -157,7 +158,7 @@ export interface PageView {
 
 export interface OutdatedView {
   /** When Redis fell silent, ISO 8601; absent where that is not known yet. */
-  since?: string;
+  since?: string | undefined;
   /** Other checks of this daemon that fail, in sentences. */
   problems: { text: string; since?: string }[];
 }

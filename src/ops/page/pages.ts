@@ -1,13 +1,12 @@
 /** The pages of the ops server that people look at. */
 import type { ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { iso } from '../../time.ts';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
 import { oneAtATime, withinTime } from '../asking.ts';
 import type { Health } from '../health.ts';
 import type { StatusReport } from '../status.ts';
 import { createAcknowledgePage, type LinkPages } from './acknowledge.ts';
-import { createActions, type PageActions } from './actions.ts';
+import { type ActionsDependencies, createActions } from './actions.ts';
 import {
   type OutdatedView,
   type PageDetails,
@@ -17,12 +16,30 @@ import {
   type Viewer,
 } from './details.ts';
 import { renderOutage, renderPage, renderTraces } from './page.ts';
-import type { QueueBoard } from './queues.ts';
-import { isFromElsewhere, type TrustedProxy } from './session.ts';
+import { isFromElsewhere } from './session.ts';
 import { htmlAnswer } from './style.ts';
 
-// Tells open pages, by server-sent events, when to ask for themselves again. All viewers share one timer, which runs only
-// while somebody looks; what they then ask for is made once for all of them.
+export interface PageSource {
+  details(): Promise<PageDetails>;
+  /** By a transaction's hash, an item's id or an alert's. */
+  trace(name: string): Promise<TracedAlert[]>;
+}
+
+type Acting = Pick<ActionsDependencies, 'trustedProxy' | 'publicUrl' | 'queues' | 'log' | 'now'>;
+
+export interface PagesDependencies extends Acting {
+  status(): Promise<StatusReport>;
+  /** Absent: the page shows the status alone. */
+  source?: PageSource;
+  health: Pick<Health, 'ready'>;
+  live?: LiveSettings;
+  /** `ops.token`; absent: nobody may change anything. */
+  token?: string | undefined;
+  /** By name. Default: none. */
+  actions?: ActionsDependencies['actions'];
+  /** What the links in mails lead to. Default: there are none. */
+  links?: LinkPages | undefined;
+}
 
 interface LiveSettings {
   /** Default 5000. */
@@ -31,19 +48,16 @@ interface LiveSettings {
   mostViewers?: number;
 }
 
-/** How long a browser waits before it connects anew. */
+/** How long a browser waits before it connects again. */
 const RETRY_MS = 3000;
 /** A viewer who reads nothing is let go once so much waits for him. */
 const MOST_WAITING_BYTES = 4096;
 
-export interface Live {
-  /** Takes over the response. False: there are too many viewers. */
-  join(response: ServerResponse): boolean;
-  /** Ends all streams, and lets nobody join any more. */
-  stop(): void;
-}
-
-const createLive = ({ everyMs = 5000, mostViewers = 30 }: LiveSettings = {}): Live => {
+/**
+ * Tells open pages, by server-sent events, when to ask for themselves again. All viewers share one timer, which runs only
+ * while somebody looks; what they then ask for is made once for all of them.
+ */
+const createLive = ({ everyMs = 5000, mostViewers = 30 }: LiveSettings = {}) => {
   const viewers = new Set<ServerResponse>();
   let timer: NodeJS.Timeout | undefined;
   let count = 0;
@@ -65,7 +79,8 @@ const createLive = ({ everyMs = 5000, mostViewers = 30 }: LiveSettings = {}): Li
   };
 
   return {
-    join: (response) => {
+    /** Takes over the response. False: there are too many viewers. */
+    join: (response: ServerResponse): boolean => {
       if (isStopped || viewers.size >= mostViewers) return false;
       viewers.add(response);
       response.once('close', () => leave(response));
@@ -80,34 +95,17 @@ const createLive = ({ everyMs = 5000, mostViewers = 30 }: LiveSettings = {}): Li
       timer ??= setInterval(tick, everyMs).unref();
       return true;
     },
-    stop: () => {
+    /** Ends all streams, and lets nobody join any more. */
+    stop: (): void => {
       isStopped = true;
       for (const viewer of viewers) viewer.end();
     },
   };
 };
 
-// Answers whoever asks for the page: the overview, or what a search finds. One making is shared by all who look.
-
-export interface PageSource {
-  details(): Promise<PageDetails>;
-  /** By a transaction's hash, an item's id or an alert's. */
-  trace(name: string): Promise<TracedAlert[]>;
-}
-
-interface OverviewDependencies {
-  status(): Promise<StatusReport>;
-  /** Absent: the page shows the status alone. */
-  source?: PageSource | undefined;
-  health: Pick<Health, 'ready'>;
-  /** Called with what kept the page from being made whole. */
-  onProblem(error: unknown): void;
-  now(): number;
-}
-
 /** What was made this long ago is shown once more: it costs dozens of questions to Redis. */
 const FRESH_MS = 2000;
-/** Redis is asked for both; while it is away commands wait, and whoever looks does not wait so long. */
+/** Redis is asked for both; while it is away commands wait, and the reader does not wait so long. */
 const TIMEOUT_MS = 3000;
 /** Searches at the same time; others are told to try again. */
 const MOST_SEARCHES = 4;
@@ -140,13 +138,14 @@ const outdatedBy = (health: Pick<Health, 'ready'>): OutdatedView => {
   const redis = failing.find(({ name }) => name === 'redis');
   const others = failing.filter(({ name }) => name !== 'redis');
   return {
-    ...(redis === undefined ? {} : { since: redis.since }),
+    since: redis?.since,
     problems: others.map(({ name, detail = 'no answer', since }) => ({ text: `${name}: ${detail}`, since })),
   };
 };
 
-const createOverview = (dependencies: OverviewDependencies) => {
-  const { status, source, health, onProblem, now } = dependencies;
+/** The overview, or what a search finds. One making is shared by all who look. */
+const createOverview = ({ status, source, health, log, now }: PagesDependencies) => {
+  const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
   const search = createSearch(source);
   const askDetails = oneAtATime(async () => source?.details());
   let last: { made: Made; at: number; isFresh: boolean } | undefined;
@@ -159,13 +158,13 @@ const createOverview = (dependencies: OverviewDependencies) => {
 
   const make = oneAtATime(async (): Promise<Made> => {
     const [report, details] = await Promise.all([withinTime(status(), TIMEOUT_MS), detailsOrNone()]);
-    const made: Made = { report, ...(details === undefined ? {} : { details }) };
+    const made: Made = { report, details };
     last = { made, at: now(), isFresh: true };
     return made;
   });
 
   const overview = async (viewer: Viewer, filter: string | undefined): Promise<{ code: number; body: string }> => {
-    const shown = { viewer, ...(filter === undefined ? {} : { filter }) };
+    const shown = { viewer, filter };
     if (last?.isFresh && now() - last.at < FRESH_MS && now() >= last.at) {
       return { code: 200, body: renderPage({ ...last.made, ...shown, now: iso(now()) }) };
     }
@@ -201,26 +200,6 @@ const createOverview = (dependencies: OverviewDependencies) => {
   };
 };
 
-export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem'> {
-  log: Pick<Logger, 'warn'>;
-  live?: LiveSettings;
-  /** `ops.token`; absent: nobody may change anything. */
-  token?: string;
-  trustedProxy?: TrustedProxy;
-  publicUrl?: string;
-  /** By name. Default: none. */
-  actions?: PageActions;
-  /** What the links in mails lead to. Default: there are none. */
-  links?: LinkPages;
-  /** Shown to whoever is signed in. Default: nobody sees them. */
-  queues?: QueueBoard;
-}
-
-export interface Pages extends OpsPages {
-  /** Ends what it streams. */
-  stop(): void;
-}
-
 const textAnswer = (code: number, body: string): Answer => ({ code, type: TEXT_TYPE, body });
 
 const busyAnswer = (error: unknown): Answer => {
@@ -236,21 +215,13 @@ const withoutEvents = ({ request: { method, headers } }: Asked): Answer => {
     : textAnswer(503, 'too many look at the page already: it goes on at its own pace\n');
 };
 
-export const createPages = (dependencies: PagesDependencies): Pages => {
-  const { log, token, trustedProxy, publicUrl, actions = {}, links, queues, now } = dependencies;
-  const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
-  const overview = createOverview({ ...dependencies, onProblem });
+/** The status page with what it leads to; `stop` ends what it streams. */
+export const createPages = (dependencies: PagesDependencies) => {
+  const { token, actions = {}, links, now } = dependencies;
+  const overview = createOverview(dependencies);
   const live = createLive(dependencies.live);
   const acting =
-    token === undefined
-      ? undefined
-      : createActions({
-          ...{ token, publicUrl, actions, log, now },
-          ...(trustedProxy && { trustedProxy }),
-          ...(queues && { queues }),
-          onDone: overview.forget,
-        });
-
+    token === undefined ? undefined : createActions({ ...dependencies, token, actions, onDone: overview.forget });
   const acknowledging = links && createAcknowledgePage({ links, now });
 
   const show = async ({ query, request }: Asked): Promise<Answer> => {
@@ -259,15 +230,15 @@ export const createPages = (dependencies: PagesDependencies): Pages => {
   };
 
   return {
-    answer: (asked) => {
+    answer: (asked: Asked): Promise<Answer> | undefined => {
       const { path, request } = asked;
       if (path === '/events') return Promise.resolve(withoutEvents(asked));
       if (path !== '/') return acknowledging?.answer(asked) ?? acting?.answer(asked);
       if (request.method !== 'GET' && request.method !== 'HEAD') return Promise.resolve(ONLY_READ);
       return show(asked).catch(busyAnswer);
     },
-    stream: ({ path, request: { method, headers } }, response) =>
+    stream: ({ path, request: { method, headers } }: Asked, response: ServerResponse): boolean =>
       path === '/events' && method === 'GET' && !isFromElsewhere(headers) && live.join(response),
     stop: live.stop,
-  };
+  } satisfies OpsPages & { stop(): void };
 };

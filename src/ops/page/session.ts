@@ -5,8 +5,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { createMinuteLimit } from '../../minute-limit.ts';
 import { contains, networkOf, parseAddress } from '../../networks.ts';
 
-// Whether a request was made by a page of ours. Pure.
-
 /** Another page's script or frame asked for it. Old browsers and programs do not say. */
 export const isFromElsewhere = ({ 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
   site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -23,9 +21,6 @@ export const isOwnForm = (headers: IncomingHttpHeaders, publicUrl: string | unde
   return from === host?.toLowerCase() || (publicUrl !== undefined && origin === URL.parse(publicUrl)?.origin);
 };
 
-// Who is signed in at a proxy in front of us. Its header counts only on a connection from a network that the config names:
-// everybody else could write it, too. The proxy has to remove it from what it is sent.
-
 export interface TrustedProxy {
   /** Where it connects from: CIDRs and addresses. */
   networks: readonly string[];
@@ -35,7 +30,11 @@ export interface TrustedProxy {
 
 const LONGEST_NAME = 200;
 
-/** Gives the name, undefined where nobody is signed in there. Two headers may be one that somebody else has added: none counts. */
+/**
+ * Who is signed in at a proxy in front of us; undefined for nobody. Its header counts only on a connection from a network
+ * that the config names: everybody else could write it, too. The proxy has to remove it from what it is sent. Of two
+ * headers one may be somebody else's: none counts.
+ */
 export const createUserOf = ({ networks, header }: TrustedProxy) => {
   const trusted = networks.map(networkOf).filter((network) => network !== undefined);
   const name = header.toLowerCase();
@@ -48,14 +47,12 @@ export const createUserOf = ({ networks, header }: TrustedProxy) => {
   };
 };
 
-// Reads the fields of a form.
-
 /** Forms of ours are much smaller. */
 const MOST_BYTES = 16_384;
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 
-/** Undefined where it is no form, too large, or did not come whole. */
+/** The fields of a form; undefined where it is none, too large, or did not come whole. */
 export const readForm = async (request: IncomingMessage): Promise<URLSearchParams | undefined> => {
   if (!FORM_TYPE.test(request.headers['content-type'] ?? '')) return undefined;
   const chunks: Buffer[] = [];
@@ -67,20 +64,11 @@ export const readForm = async (request: IncomingMessage): Promise<URLSearchParam
       chunks.push(chunk);
     }
   } catch {
-    // Whoever asked has gone.
+    // The browser has gone.
     return undefined;
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 };
-
-// Who may change something: whoever knows `ops.token` gets a cookie. Nothing is stored for it: the cookie is signed by the
-// token, so all daemons take it, and a new token ends all sessions.
-
-export interface SessionSettings {
-  token: string;
-  /** Epoch milliseconds. */
-  now(): number;
-}
 
 export interface Session {
   /** What every form of this session carries. */
@@ -110,7 +98,11 @@ const valueIn = (header: string | undefined): string | undefined =>
 const attributes = (isSecure: boolean, seconds: number): string =>
   `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-export const createSessions = ({ token, now }: SessionSettings) => {
+/**
+ * Who knows `ops.token` gets a cookie. Nothing is stored for it: the cookie is signed by the token, so all daemons take it,
+ * and a new token ends all sessions.
+ */
+export const createSessions = (token: string, now: () => number) => {
   const key = createHash('sha256').update(`tocsin status page ${token}`).digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   const ended = new Set<string>();
@@ -147,13 +139,8 @@ export const createSessions = ({ token, now }: SessionSettings) => {
   };
 };
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 /** Wrong tokens within a minute, from one address and from all of them. */
 const MOST_WRONG = { each: 5, all: 30 };
 
-/** Slows down whoever guesses. */
-export const createAttempts = (now: () => number) => {
-  const { mayTake, count } = createMinuteLimit(now, MOST_WRONG);
-  return { mayTry: mayTake, failed: count };
-};
+/** Slows down who guesses. */
+export const createAttempts = (now: () => number) => createMinuteLimit(now, MOST_WRONG);

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from '../answer.ts';
 
-// The little script of the page: it shows what is new without a reload, and copies. The page needs it for nothing else.
-
 /**
+ * The little script of the page: it shows what is new without a reload, and copies. The page needs it for nothing else.
  * The server says when there may be something new; then the page asks for itself, as its address says, and takes over
  * what is in `main`. What is folded out stays so. Where no events come, it asks at its own pace.
  */
@@ -56,8 +55,7 @@ export const SCRIPT = `
 })();
 `;
 
-// How the status page looks: quiet, in the reader's own light or dark, and on a phone one card a row.
-
+/** Quiet, in the reader's own light or dark, and on a phone one card a row. */
 export const STYLE = `
 :root { color-scheme: light dark; --page: #f7f8fa; --card: #fff; --ink: #1b2026; --quiet: #57606a; --line: #dde2e8; --accent: #1f5fd0;
   --bad: #b42318; --bad-card: #fef3f2; --bad-line: #f3c1bb; --look: #8a5300; --look-card: #fff8eb; --look-line: #f0d9a8;
@@ -168,13 +166,9 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
  */
 const PAGE_POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SCRIPT)}; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-// Answers in HTML.
-
-const HEADERS = { 'content-security-policy': PAGE_POLICY };
-
 export const htmlAnswer = (code: number, body: string): Answer => ({
   code,
   type: 'text/html; charset=utf-8',
   body,
-  headers: HEADERS,
+  headers: { 'content-security-policy': PAGE_POLICY },
 });

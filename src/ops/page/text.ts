@@ -3,8 +3,6 @@ import { cleanLine, type Html, html, shortenMiddle } from '../../text.ts';
 import { ageText, ago, clockText } from '../../time.ts';
 import type { Viewer } from './details.ts';
 
-// Words, counts and times on the status page.
-
 /** Text from outside: isolated, so that its writing direction stays its own. */
 export const name = (text: string): Html => html`<bdi>${cleanLine(text)}</bdi>`;
 export const bad = (text: string): Html => html`<span class="bad">${cleanLine(text)}</span>`;
@@ -50,10 +48,7 @@ const COPY = html`<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="t
 
 const SHORT = { head: 8, tail: 6 };
 
-/**
- * A hash, short to look at. All of it is there for whoever marks and copies it, and for the button, which needs the
- * script.
- */
+/** A hash, short to look at. All of it is there to be marked and copied, and for the button, which needs the script. */
 export const hash = (text: string, link?: string): Html => {
   const clean = cleanLine(text);
   const short = shortenMiddle(clean, SHORT);
@@ -68,54 +63,49 @@ export const hash = (text: string, link?: string): Html => {
 /** Where a search for a text leads. */
 export const searchFor = (text: string): string => `/?tx=${encodeURIComponent(text.toWellFormed())}`;
 
-// A table of the status page; on a phone each row is a card, with the heads beside its cells.
-
 /** A page of thousands of rows helps nobody: so many of each table are shown, and of what a filter finds. */
 export const MOST_ROWS = { page: 25, filtered: 200 };
-
-type CellKind = 'number' | 'time' | 'word' | 'wide';
 
 export interface Column<Row> {
   head: string;
   /** None of them is broken into lines, but `wide` takes a line of its own on a phone; numbers stand at the right. */
-  as?: CellKind;
+  as?: 'number' | 'time' | 'word' | 'wide';
   cell(row: Row): string | number | Html;
 }
 
 export interface TableOptions {
   /** Said where there is no row. */
-  nothing: string;
-  /** Default: `MOST_ROWS.page`. */
+  empty?: string;
   most?: number;
   /** How to see the others. */
   more?: string;
 }
 
-const classOf = (as: CellKind | undefined): Html => (as === undefined ? nothing : html` class="${as}"`);
-
 const FILTER = 'a part of a name in the search shows others';
 
+/** On a phone each row is a card, with the heads beside its cells. */
 export const tableOf = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { nothing, most = MOST_ROWS.page, more = FILTER }: TableOptions,
+  { empty = '', most = MOST_ROWS.page, more = FILTER }: TableOptions = {},
 ): Html => {
-  if (rows.length === 0) return html`<p class="quiet">${nothing}</p>`;
-  const rowOf = (row: Row): Html =>
-    html`<tr>${columns.map(({ head, as, cell }) => html`<td data-label="${head}"${classOf(as)}>${cell(row)}</td>`)}</tr>
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
+  const classOf = ({ as }: Column<Row>): Html => (as === undefined ? nothing : html` class="${as}"`);
+  const heads = columns.map((column) => html`<th scope="col"${classOf(column)}>${column.head}</th>`);
+  const rowOf = (
+    row: Row,
+  ): Html => html`<tr>${columns.map((column) => html`<td data-label="${column.head}"${classOf(column)}>${column.cell(row)}</td>`)}</tr>
 `;
   const left = rows.length - most;
   const rest = left > 0 ? html`<p class="quiet more">and ${many(left)} more: ${more}</p>` : nothing;
-  return html`<table><thead><tr>${columns.map(({ head, as }) => html`<th scope="col"${classOf(as)}>${head}</th>`)}</tr></thead>
+  return html`<table><thead><tr>${heads}</tr></thead>
 <tbody>${rows.slice(0, most).map(rowOf)}</tbody></table>${rest}`;
 };
-
-// Buttons that change something, for those who are signed in.
 
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${cleanLine(value)}">`;
 
-/** Asks the server for a page that asks once more. Nothing for those who only read. */
+/** A button that changes something, for those who are signed in: the server asks once more. */
 export const button = ({ csrf }: Viewer, action: string, text: string, fields: Record<string, string>): Html =>
   csrf === undefined
     ? nothing
