@@ -47,7 +47,8 @@
  *   ticket       a message's number in its line
  *   batch        alerts that wait together for a destination's next send slot, or for more; sealed when they are sent
  *   group wait   how long a batch waits for more after it is opened; only of kinds that cannot amend a message
- *   share        what one protocol may have of a worker's places, in each of which one job runs; see `queue/shares.ts`
+ *   fairness key whose turn something takes: its protocol; who was served least is next, see `queue/fairness.ts`
+ *   place        one running job of a worker; protocols and destinations share them, see `queue/places.ts`
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out
  *   outage       a circuit that is open and announced
  *

@@ -10,17 +10,16 @@ import { FEW } from '../channels/incidents.ts';
 import { canBeDisabled, pacingOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import type { AttemptEvent } from '../deliver/attempt-stages.ts';
-import { type Broken, createDestinationHealth } from '../deliver/health.ts';
+import { type Broken, createDestinationHealth, type Subject } from '../deliver/health.ts';
 import { createSenderTurns, createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createLeftKinds } from '../features/housekeeping/housekeeping.ts';
-import type { Subject } from '../ledger/record.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { type Tracing, traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
-import { createShares } from '../queue/shares.ts';
+import { createPlaces } from '../queue/places.ts';
 import { iso } from '../time.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { openDispatch } from './dispatch.ts';
@@ -88,7 +87,7 @@ const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
       onFailed: (index, why) => dependencies.onTemplateFailed?.(index, why),
     }),
   );
-  const shares = createShares(options.concurrency);
+  const places = createPlaces(options.concurrency);
   const senderTurns = createSenderTurns({
     reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
     now,
@@ -120,7 +119,7 @@ const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
     waiting: ledger.waiting,
     ...(withButtons && { withButtons: withButtons(channel), unacknowledged: store.escalations.unacknowledged }),
     onAttempt: (event) => {
-      shares.note(event.destination.id, event);
+      places.note(event.destination.id, event);
       onAttempt(event);
     },
     onSlotWait: (ms) => dependencies.onSlotWait(channel.kind, ms),
@@ -136,12 +135,12 @@ const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
     isStopping,
     timeoutMs: options.timeout,
     concurrency: options.concurrency,
-    probeMs: ({ id }) => shares.probeMs(id),
+    probeMs: ({ id }) => places.probeMs(id),
     maxAgeMs: options.retry.maxAge,
     now,
     random: Math.random,
   });
-  const worker = queues.work(channel.kind, shares, deliver, dependencies.onUnknownVersion);
+  const worker = queues.work(channel.kind, places, deliver, dependencies.onUnknownVersion);
   return {
     ...worker,
     stop: (graceMs: number) => {

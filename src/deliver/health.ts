@@ -5,46 +5,10 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, isSample } from '../alert.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import { type DeliveryError, type DeliveryReason, type Explanation, factsOf, isConclusive } from '../errors.ts';
-import type { Subject } from '../ledger/record.ts';
+import { senderId } from '../item.ts';
 import type { Pace } from './send-slot.ts';
-
-// A circuit per destination, and one per sender (a token, a mail server) that several share. After a few failures in a row
-// it opens: alerts for it wait, and one message at a time probes whether it works again. Nothing is discarded.
-
-export interface CircuitFailure {
-  reason: DeliveryReason;
-  /** Milliseconds until the failed message is tried again. */
-  retryInMs: number;
-  /** Test messages never open a circuit and never count toward one. Default: false. */
-  isTest?: boolean;
-}
-
-export interface Circuits {
-  /** Nothing is known of them: nothing failed since the last message that was delivered. */
-  areClean(ids: readonly string[]): Promise<boolean>;
-  /** When to ask again, in epoch milliseconds; undefined where all of these circuits are closed. */
-  pausedUntil(ids: readonly string[]): Promise<number | undefined>;
-  /** The same just before a message is sent: of several messages that ask for an open circuit, one may go as the probe. */
-  admit(ids: readonly string[]): Promise<number | undefined>;
-  /** The probe was inconclusive: allow the next one now. */
-  release(ids: readonly string[]): Promise<void>;
-  failed(id: string, failure: CircuitFailure): Promise<CircuitAnswer>;
-  /** The outage has been announced. False where it works again meanwhile. */
-  announced(id: string): Promise<boolean>;
-  /** True for the one caller that now announces the end of the outage, and then closes the circuit. */
-  worked(id: string): Promise<boolean>;
-  close(id: string): Promise<void>;
-  /** An operator says that it is mended: the next failure is announced as a new outage, and the next success as the end. */
-  announceAnew(id: string): Promise<void>;
-}
-
-export interface CircuitAnswer {
-  /** The circuit has opened, and nobody has announced it yet. */
-  isNews: boolean;
-  /** Epoch milliseconds; absent where the circuit is closed. */
-  pausedUntil?: number;
-}
 
 /** Failures in a row that open a circuit; a single one may be a passing fault. */
 const FAILURES = 3;
@@ -96,8 +60,8 @@ return 1`;
 
 /**
  * KEYS: the circuit; ARGV: now, what this failure counts, how many open the circuit, until when it pauses ('' for not at
- * all), how long it is kept, how long the announcement may take, how far clocks differ. In Redis 'telling' is when somebody
- * began to announce it, 'told' that it has been announced.
+ * all), how long it is kept, how long the announcement may take, how far clocks differ. `announcing` is when a
+ * daemon began to announce it.
  */
 const FAIL = `
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
@@ -106,17 +70,17 @@ redis.call('HDEL', KEYS[1], 'probe')
 if failures < tonumber(ARGV[3]) then return {0, 0} end
 if ARGV[4] == '' then redis.call('HDEL', KEYS[1], 'until') else redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
 redis.call('HSETNX', KEYS[1], 'since', ARGV[1])
-local tellingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'telling') or '0')
-local isTelling = tellingFor < tonumber(ARGV[6]) and tellingFor >= -ARGV[7]
-if redis.call('HEXISTS', KEYS[1], 'told') == 1 or isTelling then
+local announcingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'announcing') or '0')
+local isAnnouncing = announcingFor < tonumber(ARGV[6]) and announcingFor >= -ARGV[7]
+if redis.call('HEXISTS', KEYS[1], 'announced') == 1 or isAnnouncing then
   return {0, tonumber(ARGV[4]) or 0}
 end
-redis.call('HSET', KEYS[1], 'telling', ARGV[1])
+redis.call('HSET', KEYS[1], 'announcing', ARGV[1])
 return {1, tonumber(ARGV[4]) or 0}`;
 
 const ANNOUNCED = `
 if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'told', 1)
+redis.call('HSET', KEYS[1], 'announced', 1)
 return 1`;
 
 /** KEYS: the circuit; ARGV: now, how long the announcement of the end may take, how far clocks differ. */
@@ -130,23 +94,39 @@ if endingFor < tonumber(ARGV[2]) and endingFor >= -ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
 
-export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
+interface CircuitFailure {
+  reason: DeliveryReason;
+  /** Milliseconds until the failed message is tried again. */
+  retryInMs: number;
+  /** Test messages never open a circuit and never count toward one. Default: false. */
+  isTest?: boolean;
+}
+
+export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
   const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> => {
     const limits = [ASK_AGAIN_MS, LONGEST_PAUSE_MS, CLOCKS_MS];
     return Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ...limits)) || undefined;
   };
   return {
-    areClean: async (ids) => (await redis.exists(...ids.map(keyOf))) === 0,
-    pausedUntil: (ids) => ask(ids, ''),
-    admit: (ids) => ask(ids, PROBE_MS),
-    release: async (ids) => {
+    /** Nothing is known of them: nothing failed since the last message that was delivered. */
+    areClean: async (ids: readonly string[]): Promise<boolean> => (await redis.exists(...ids.map(keyOf))) === 0,
+    /** When to ask again, in epoch milliseconds; undefined where all of these circuits are closed. */
+    pausedUntil: (ids: readonly string[]): Promise<number | undefined> => ask(ids, ''),
+    /** The same just before a message is sent: of several messages that ask for an open circuit, one may go as the probe. */
+    admit: (ids: readonly string[]): Promise<number | undefined> => ask(ids, PROBE_MS),
+    /** The probe was inconclusive: allow the next one now. */
+    release: async (ids: readonly string[]): Promise<void> => {
       await redis.eval(RELEASE, ids.length, ...ids.map(keyOf), now());
     },
-    failed: async (id, { reason, retryInMs, isTest = false }) => {
+    /** `isNews`: it has opened, and nobody has announced that yet. `pausedUntil`: epoch milliseconds; absent while closed. */
+    failed: async (
+      id: string,
+      { reason, retryInMs, isTest = false }: CircuitFailure,
+    ): Promise<{ isNews: boolean; pausedUntil?: number }> => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
-      // Deliveries to a dead destination die at once: there is nothing to pause.
       const { next, outlook } = factsOf(reason);
+      // Where deliveries die at once, there is nothing to pause.
       const until = next === 'dead' ? '' : now() + pauseMs;
       // What stays wrong until somebody mends it needs no second failure.
       const weight = isTest ? 0 : outlook === 'lasting' ? FAILURES : 1;
@@ -155,18 +135,32 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
       const [isNews, pausedUntil] = answer as [number, number];
       return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };
     },
-    announced: async (id) => (await redis.eval(ANNOUNCED, 1, keyOf(id))) === 1,
-    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_MS)) === 1,
-    close: async (id) => {
+    /** The outage has been announced. False where it works again meanwhile. */
+    announced: async (id: string): Promise<boolean> => (await redis.eval(ANNOUNCED, 1, keyOf(id))) === 1,
+    /** True for the one caller that now announces the end of the outage, and then closes the circuit. */
+    worked: async (id: string): Promise<boolean> =>
+      (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_MS)) === 1,
+    close: async (id: string): Promise<void> => {
       await redis.del(keyOf(id));
     },
-    announceAnew: async (id) => {
-      await redis.hdel(keyOf(id), 'told', 'telling');
+    /** An operator says that it is mended: the next failure is announced as a new outage, and the next success as the end. */
+    announceAgain: async (id: string): Promise<void> => {
+      await redis.hdel(keyOf(id), 'announced', 'announcing');
     },
   };
 };
 
-// Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes.
+export type Circuits = ReturnType<typeof createCircuits>;
+
+/** What an outage concerns: one destination, or the sender behind every destination of a kind. */
+export interface Subject {
+  destination: Destination;
+  isSender: boolean;
+}
+
+/** Unique and safe in keys. */
+export const subjectId = ({ destination, isSender }: Subject): string =>
+  isSender ? senderId(destination.kind) : destination.id;
 
 export interface Broken extends Subject {
   /** Those of the delivery that failed. */
@@ -185,12 +179,12 @@ export interface HealthDependencies {
   circuits: Circuits;
   /** The token or mail server that many destinations share. */
   senderOf(destination: Destination): Pace | undefined;
-  /** The failure concerns the sender, not only this destination. Asked where the error says so. */
+  /** The failure concerns the sender, not only this destination. Asked where its reason says so. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
-  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
-  elapsed?(): number;
+  /** Default: the process' own. */
+  monotonic?(): number;
 }
 
 export interface DestinationHealth {
@@ -215,32 +209,19 @@ const CLEAN_MS = 1000;
 /** Clean circuits that a process remembers. */
 const MOST_CLEAN = 10_000;
 
-/** The clean circuits that are known, by when they were looked at. */
-const createCleanCircuits = ({ circuits, elapsed = () => performance.now() }: HealthDependencies) => {
-  const lookedAt = new Map<string, number>();
-  return {
-    areKnown: (ids: readonly string[]): boolean =>
-      ids.every((id) => elapsed() - (lookedAt.get(id) ?? Number.NEGATIVE_INFINITY) < CLEAN_MS),
-    look: async (ids: readonly string[]): Promise<boolean> => {
-      const at = elapsed();
-      const areClean = await circuits.areClean(ids);
-      if (lookedAt.size > MOST_CLEAN) lookedAt.clear();
-      for (const id of ids) areClean ? lookedAt.set(id, at) : lookedAt.delete(id);
-      return areClean;
-    },
-    forget: (id: string): void => void lookedAt.delete(id),
-  };
-};
-
+/** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
 export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
-  const { circuits, senderOf, isSenders, onBroken, onRecovered } = dependencies;
+  const { circuits, senderOf, isSenders, onBroken, onRecovered, monotonic = () => performance.now() } = dependencies;
+  /** When circuits that are clean were looked at. */
+  const clean = createBoundedMap<string, number>(MOST_CLEAN);
+
+  const areKnownClean = (ids: readonly string[]): boolean =>
+    ids.every((id) => monotonic() - (clean.get(id) ?? Number.NEGATIVE_INFINITY) < CLEAN_MS);
 
   const circuitsOf = (destination: Destination): string[] => {
     const sender = senderOf(destination);
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
-
-  const clean = createCleanCircuits(dependencies);
 
   /** Announced first, closed second: where a daemon ends in between, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
@@ -252,15 +233,18 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
   return {
     pausedUntil: async (destination) => {
       const ids = circuitsOf(destination);
-      return (await clean.look(ids)) ? undefined : circuits.pausedUntil(ids);
+      const at = monotonic();
+      const areClean = await circuits.areClean(ids);
+      for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
+      return areClean ? undefined : circuits.pausedUntil(ids);
     },
     admit: async (destination) => {
       const ids = circuitsOf(destination);
-      return clean.areKnown(ids) ? undefined : circuits.admit(ids);
+      return areKnownClean(ids) ? undefined : circuits.admit(ids);
     },
     worked: async (destination) => {
       const ids = circuitsOf(destination);
-      if (!clean.areKnown(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
+      if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
     failed: async (destination, alerts, { error, message, said, retryInMs }) => {
       const { reason, explanation } = error;
@@ -272,10 +256,10 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       const isSender = sender !== undefined && factsOf(reason).about === 'sender' && (await isSenders(destination));
       const circuit = isSender ? sender.id : destination.id;
       const isTest = alerts.length > 0 && alerts.every(isSample);
-      clean.forget(circuit);
+      clean.delete(circuit);
       const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs, isTest });
-      // Whoever looked meanwhile may not have seen it.
-      clean.forget(circuit);
+      // Another job may have looked meanwhile, and not seen it.
+      clean.delete(circuit);
       if (isNews) {
         const words = { message, ...(explanation && { explanation }), ...(said !== undefined && { said }) };
         await onBroken({ destination, isSender, alerts, reason, isDisabled: error.disables, ...words });

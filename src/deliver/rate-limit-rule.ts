@@ -1,9 +1,8 @@
 /**
  * The rate limit of one destination or sender as pure functions over a small state. Every daemon, the tests and
- * `backtest` use these functions; `rate-state-store.ts` keeps the state. All moments are epoch milliseconds.
+ * `backtest` use these functions; `rate-limiter.ts` keeps the state. All moments are epoch milliseconds.
  */
-
-import type { Line } from './line-rule.ts';
+import type { Slot } from '../queue/job.ts';
 
 /** Messages; absent means no limit. */
 export interface Rate {
@@ -14,11 +13,11 @@ export interface Rate {
   burst?: number;
 }
 
-/** A reserved moment; travels with the job that waits for it. */
-export interface Slot {
-  at: number;
-  /** How far the slots had been moved when this one was reserved. */
-  shift: number;
+/** The messages of one protocol that wait at one destination: those after `served`, up to `last`. */
+export interface Line {
+  readonly name: string;
+  readonly served: number;
+  readonly last: number;
 }
 
 export interface RateState {

@@ -4,8 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { createBoundedMap } from '../bounded-map.ts';
+import type { Slot } from '../queue/job.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Line } from './line-rule.ts';
+import { createGroupCommit } from '../redis/pipeline.ts';
 import {
   EMPTY_STATE,
   hold,
@@ -16,12 +18,9 @@ import {
   type RateState,
   reserve,
   rest,
-  type Slot,
   take,
 } from './rate-limit-rule.ts';
 import { type Held, type Queued, queue } from './slot-turns.ts';
-
-// Keeps the state of rate limits, shared by all daemons: a write counts only if nobody else wrote meanwhile.
 
 /** A state as it was read or written; `version` is the store's own word for it. */
 export interface KeptState {
@@ -43,67 +42,32 @@ export interface RateStateStore {
 }
 
 /**
- * KEYS: the hash, the latest slots. ARGV: the expected version; to write, the hash's six fields, for how many
- * milliseconds, when it was changed, and the slots. Answers with nothing where the version was the expected one, else with
- * when it was changed and what is kept. The version is a hash of the kept values but the time of the change, which an
- * older release does not write: so a write by a daemon of an older release, whose scripts know no version, is noticed, too.
+ * KEYS: the state, as JSON. ARGV: the expected version; to write, the new state and for how many milliseconds. Answers with
+ * nothing where the version was the expected one, else with what is kept. A version is a hash of the kept text: states may
+ * have thousands of slots.
  */
 const COMPARE_AND_SET = `
-local kept = redis.call('HMGET', KEYS[1], 'tat', 'hold', 'shift', 'rest', 'rests', 'lines')
-for index = 1, 6 do kept[index] = kept[index] or '0' end
-for _, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do kept[#kept + 1] = slot end
-local text = table.concat(kept, ' ')
-if redis.sha1hex(text) ~= ARGV[1] then return (redis.call('HGET', KEYS[1], 'at') or '0') .. ' ' .. text end
-if #ARGV == 1 then return false end
-redis.call('HSET', KEYS[1], 'tat', ARGV[2], 'hold', ARGV[3], 'shift', ARGV[4], 'rest', ARGV[5], 'rests', ARGV[6], 'lines', ARGV[7], 'at', ARGV[9])
-redis.call('PEXPIRE', KEYS[1], ARGV[8])
-redis.call('DEL', KEYS[2])
-for from = 10, #ARGV, 1000 do redis.call('RPUSH', KEYS[2], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
-redis.call('PEXPIRE', KEYS[2], ARGV[8])
+local kept = redis.call('GET', KEYS[1]) or ''
+if redis.sha1hex(kept) ~= ARGV[1] then return kept end
+if #ARGV > 1 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return false`;
 
-const versionOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+const keptOf = (text: string): KeptState => ({
+  version: createHash('sha1').update(text).digest('hex'),
+  state: text === '' ? EMPTY_STATE : (JSON.parse(text) as RateState),
+});
 
-/** A line's name is hex digits, or that of the line for all others; `0` means no lines. */
-const linesText = (lines: readonly Line[]): string =>
-  lines.map(({ name, served, last }) => `${name}:${served}:${last}`).join() || '0';
-
-const parseLines = (text: string): Line[] =>
-  (text === '0' ? [] : text.split(',')).map((line) => {
-    const [name = '', served, last] = line.split(':');
-    return { name, served: Number(served), last: Number(last) };
-  });
-
-const valuesOf = ({ tat, hold, shift, rest, rests, lines, latest }: RateState): (number | string)[] => [
-  ...[tat, hold, shift, rest, rests, linesText(lines)],
-  ...latest,
-];
-
-const keptOf = (state: RateState): KeptState => ({ version: versionOf(valuesOf(state).join(' ')), state });
-
-const parseKept = (answer: string): KeptState => {
-  const text = answer.slice(answer.indexOf(' ') + 1);
-  const values = answer.split(' ');
-  const lines = parseLines(values[6] ?? '0');
-  const [at = 0, tat = 0, hold = 0, shift = 0, rest = 0, rests = 0, _lines, ...latest] = values.map(Number);
-  return { version: versionOf(text), state: { tat, hold, shift, rest, rests, lines, at, latest } };
-};
-
-const NOTHING = keptOf(EMPTY_STATE);
+const NOTHING = keptOf('');
 
 export const createRateStateStore = (redis: RedisClient, prefix: string): RateStateStore => ({
   compareAndSet: async (id, expected = NOTHING, next, keepMs) => {
-    const [tat, hold, shift, rest, rests, lines, ...latest] = next ? valuesOf(next) : [];
-    const values = next ? [tat, hold, shift, rest, rests, lines, keepMs, next.at, ...latest] : [];
-    const keys = [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`];
-    const args = [expected.version, ...values.map(String)];
-    const other = (await redis.eval(COMPARE_AND_SET, 2, ...keys, ...args)) as string | null;
-    if (other !== null) return { isMatch: false, kept: parseKept(other) };
-    return { isMatch: true, kept: next ? keptOf(next) : expected };
+    const text = next && JSON.stringify(next);
+    const written = text === undefined ? [] : [text, keepMs];
+    const other = await redis.eval(COMPARE_AND_SET, 1, `${prefix}:rate:${id}`, expected.version, ...written);
+    if (typeof other === 'string') return { isMatch: false, kept: keptOf(other) };
+    return { isMatch: true, kept: text === undefined ? expected : keptOf(text) };
   },
 });
-
-export { LATE_MS, NEAR_MS, type Rate, type Slot } from './rate-limit-rule.ts';
 
 /** What a rate limits: a destination, or a sender that several destinations share. */
 export interface Paced {
@@ -126,8 +90,8 @@ export interface RateLimiter {
 export interface RateLimiterDependencies {
   store: RateStateStore;
   now(): number;
-  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
-  elapsed?(): number;
+  /** Default: the process' own. */
+  monotonic?(): number;
 }
 
 /** A state is kept a day beyond its last moment: jobs that hold its slots may come late. */
@@ -145,112 +109,50 @@ const MOST_CONFLICTS = 100;
 /** At every fifth conflict it waits a little longer than before, so that a busier daemon gets through first. */
 const WAIT_EVERY = 5;
 
-type Step<T> = (state: RateState, at: number) => { state: RateState; slot: T };
+/** What a request does to a state; made again after a conflict, and then that counts. */
+type Step<T = unknown> = (state: RateState, at: number) => { state: RateState; slot: T };
 
-/** A request that waits for a write; `step` runs again after a conflict, and its last run counts. */
-interface Request {
-  step(state: RateState, at: number): RateState;
-  done(): void;
-  failed(error: unknown): void;
-}
-
-/** The latest states by id; the one that was used longest ago goes first. */
-const createMemory = (elapsed: () => number) => {
-  const states = new Map<string, { kept: KeptState; at: number }>();
-  return {
-    get: (id: string): KeptState | undefined => states.get(id)?.kept,
-    /** What was kept a moment ago. */
-    recent: (id: string): RateState | undefined => {
-      const known = states.get(id);
-      return known && elapsed() - known.at < RECENT_MS ? known.kept.state : undefined;
-    },
-    set: (id: string, kept: KeptState): void => {
-      states.delete(id);
-      states.set(id, { kept, at: elapsed() });
-      for (const oldest of states.keys()) {
-        if (states.size <= MOST_REMEMBERED) break;
-        states.delete(oldest);
-      }
-    },
-  };
+const takeSteps = (steps: readonly Step[], begin: RateState, at: number): { state: RateState; slots: unknown[] } => {
+  let state = begin;
+  const slots = steps.map((step) => {
+    const taken = step(state, at);
+    state = taken.state;
+    return taken.slot;
+  });
+  return { state, slots };
 };
 
-/**
- * Group commit: requests for one id that arrive while a write for it is on its way wait, and are then applied together,
- * in order, by one write. So fifty jobs of one destination cost a few commands, not fifty.
- */
-const createGroupCommit = ({ store, now, elapsed = () => performance.now() }: RateLimiterDependencies) => {
-  const memory = createMemory(elapsed);
-  const waiting = new Map<string, Request[]>();
+export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLimiter => {
+  const { store, now, monotonic = () => performance.now() } = dependencies;
+  const remembered = createBoundedMap<string, { kept: KeptState; at: number }>(MOST_REMEMBERED);
 
-  /** A group that changes nothing is compared, too: another daemon may have moved the slots. */
-  const commit = async (id: string, group: readonly Request[]): Promise<void> => {
+  /** Steps that change nothing are compared, too: another daemon may have moved the slots. */
+  const write = async (steps: readonly Step[], id: string): Promise<readonly unknown[]> => {
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts += 1) {
       if (conflicts % WAIT_EVERY === WAIT_EVERY - 1) await setTimeout(conflicts);
       const at = now();
-      const known = memory.get(id);
+      const known = remembered.get(id)?.kept;
       const before = known?.state ?? EMPTY_STATE;
-      const stepped = group.reduce((state, { step }) => step(state, at), movedBack(before, at));
-      const after = stepped === before ? before : { ...stepped, at };
-      const keepMs = Math.max(0, Math.ceil(lastMoment(after) - at)) + KEEP_MS;
-      const { isMatch, kept } = await store.compareAndSet(id, known, after === before ? undefined : after, keepMs);
-      memory.set(id, kept);
-      if (isMatch) return;
+      const { state, slots } = takeSteps(steps, movedBack(before, at), at);
+      const next = state === before ? undefined : { ...state, at };
+      const keepMs = Math.max(0, Math.ceil(lastMoment(state) - at)) + KEEP_MS;
+      const { isMatch, kept } = await store.compareAndSet(id, known, next, keepMs);
+      remembered.set(id, { kept, at: monotonic() });
+      if (isMatch) return slots;
     }
     throw new Error(
       `other daemons changed the rate limit of ${id} ${MOST_CONFLICTS} times in a row while this one tried to`,
     );
   };
+  const writes = createGroupCommit(write);
+  const commit = <T>({ id }: Paced, step: Step<T>): Promise<T> => writes.commit(step, id) as Promise<T>;
 
-  const drain = async (id: string, requests: Request[]): Promise<void> => {
-    while (requests.length > 0) {
-      const group = requests.splice(0);
-      try {
-        await commit(id, group);
-        for (const { done } of group) done();
-      } catch (error) {
-        for (const { failed } of group) failed(error);
-      }
-    }
-    waiting.delete(id);
-  };
-
-  /** What was kept a moment ago, unless it is about to change. */
-  const known = ({ id }: Paced): RateState | undefined => (waiting.has(id) ? undefined : memory.recent(id));
-
-  const commitStep = <T>({ id }: Paced, step: Step<T>): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let answer: () => void = () => {};
-    const request: Request = {
-      step: (before, at) => {
-        const { state, slot } = step(before, at);
-        answer = () => resolve(slot);
-        return state;
-      },
-      done: () => answer(),
-      failed: reject,
-    };
-    const requests = waiting.get(id);
-    if (requests) requests.push(request);
-    else {
-      const first = [request];
-      waiting.set(id, first);
-      void drain(id, first);
-    }
-    return promise;
-  };
-  return { commit: commitStep, known };
-};
-
-export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLimiter => {
-  const { now } = dependencies;
-  const { commit, known } = createGroupCommit(dependencies);
-
-  /** The slot of this moment, where the destination has no rate and nothing held it up when it was asked after last. */
-  const freeSlot = (paced: Paced, rate: Rate): Slot | undefined => {
+  /** The slot of this moment, where the destination has no rate and nothing held it up when it was asked after lately. */
+  const freeSlot = ({ id }: Paced, rate: Rate): Slot | undefined => {
+    const known = remembered.get(id);
+    if (!known || writes.isBusy(id) || monotonic() - known.at >= RECENT_MS) return undefined;
     const at = now();
-    const state = known(paced);
-    return state && isFree(state, at, rate) ? reserve(state, at, rate).slot : undefined;
+    return isFree(known.kept.state, at, rate) ? reserve(known.kept.state, at, rate).slot : undefined;
   };
 
   return {

@@ -7,7 +7,6 @@ import type { Message } from '../channels/channel.ts';
 import { inSlices } from '../chunks.ts';
 import type { ParcelJob, Reassessed } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
-import { shareOf } from '../queue/priority.ts';
 import { type DecideDependencies, decide, type TransmitDependencies, transmit } from './attempt-stages.ts';
 import { type Compose, type WithButtons, withoutButtons } from './compose.ts';
 import type { SendSlots } from './send-slot.ts';
@@ -47,12 +46,9 @@ export const noteReassessed = ({ run, message: { alerts } }: MessageRun): void =
   if (changes.length > 0) run.job = { ...run.job, reassessed: [...reassessed, ...changes].slice(0, MOST) };
 };
 
-/** What is left of a job when everything in it was sent. An older daemon just ends it. */
-export const reassessedJob = ({ v, destination, share, alerts, reassessed }: ParcelJob): ParcelJob | undefined =>
-  reassessed && {
-    ...{ v, destination, reassessed, alerts: [], attempt: 0, format: 'rich' },
-    share: share ?? shareOf(alerts),
-  };
+/** What is left of a job when everything in it was sent. */
+export const reassessedJob = ({ v, destination, share, reassessed }: ParcelJob): ParcelJob | undefined =>
+  reassessed && { v, destination, share, reassessed, alerts: [], attempt: 0, format: 'rich' };
 
 /** The job with the changes after this one. */
 const withoutFirst = (job: ParcelJob): ParcelJob | undefined => {

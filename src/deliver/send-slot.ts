@@ -1,28 +1,21 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
 import { setTimeout } from 'node:timers/promises';
 import { type Destination, isAnnouncement } from '../alert.ts';
-import { shareId } from '../item.ts';
-import type { ParcelJob } from '../queue/job.ts';
-import { shareOf } from '../queue/priority.ts';
-import { NEAR_MS, type Paced, type Rate, type RateLimiter, type Slot } from './rate-limiter.ts';
+import { lineId } from '../item.ts';
+import { nextOf } from '../queue/fairness.ts';
+import type { ParcelJob, Slot } from '../queue/job.ts';
+import { NEAR_MS, type Rate } from './rate-limit-rule.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
-// The send slots of a sender that many destinations share, given to protocols in turns. A slot belongs to nobody until it
-// comes: reserved ahead of time for each job, those of 3,000 chats would put another protocol's alert two minutes back.
-
-export interface Sender extends Paced {
+/** A destination, or a sender that several destinations share, and how fast it is written to. */
+export interface Pace {
+  id: string;
   rate: Rate;
-}
-
-interface SenderTurns {
-  /** Waits for a slot of the sender. False where the daemon stops before it came. */
-  take(sender: Sender, share: string): Promise<boolean>;
-  /** Whoever waits, or still comes, gets no slot. */
-  close(): void;
 }
 
 export interface SenderTurnsDependencies {
   /** The sender's next slot: when it comes, in epoch milliseconds. */
-  reserve(sender: Sender): Promise<{ at: number }>;
+  reserve(sender: Pace): Promise<{ at: number }>;
   now(): number;
   /** Resolves earlier if `signal` aborts. Default: it waits. */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
@@ -33,73 +26,68 @@ const sleepFor = async (ms: number, signal: AbortSignal): Promise<void> => {
 };
 
 interface Waiting {
-  share: string;
+  key: string;
   decide(hasSlot: boolean): void;
   fail(error: unknown): void;
 }
 
-/** A sender's jobs that wait, and which share had its slot when. */
-const createLine = () => {
-  let waiting: Waiting[] = [];
-  const turns = new Map<string, number>();
-  let turn = 0;
+/** A sender's jobs that wait, and when each protocol had its slot last. */
+const createQueue = () => {
+  const waiting = new Set<Waiting>();
+  const servedAt = new Map<string, number>();
+  let slots = 0;
   return {
-    join: (one: Waiting): void => {
-      waiting.push(one);
-    },
-    isEmpty: () => waiting.length === 0,
-    /** The first of the share whose last slot was longest ago. */
+    waiting,
+    /** The first of the protocol whose last slot was longest ago. */
     next: (): Waiting | undefined => {
-      const lastTurn = ({ share }: Waiting): number => turns.get(share) ?? 0;
-      const [first, ...others] = waiting;
-      if (first === undefined) return undefined;
-      const next = others.reduce((best, one) => (lastTurn(one) < lastTurn(best) ? one : best), first);
-      waiting = waiting.filter((one) => one !== next);
-      turn += 1;
-      turns.set(next.share, turn);
-      if (waiting.length === 0) turns.clear();
+      const next = nextOf(waiting, ({ key }) => [servedAt.get(key) ?? 0]);
+      if (next === undefined) return undefined;
+      waiting.delete(next);
+      slots += 1;
+      servedAt.set(next.key, slots);
       return next;
     },
   };
 };
 
-export const createSenderTurns = ({ reserve, now, sleep = sleepFor }: SenderTurnsDependencies): SenderTurns => {
-  const lines = new Map<string, ReturnType<typeof createLine>>();
+/**
+ * The send slots of a sender that many destinations share, given to protocols in turns. A slot belongs to nobody until it
+ * comes: reserved ahead of time for each job, those of 3,000 chats would put another protocol's alert two minutes back.
+ */
+export const createSenderTurns = ({ reserve, now, sleep = sleepFor }: SenderTurnsDependencies) => {
+  const queues = new Map<string, ReturnType<typeof createQueue>>();
   const closing = new AbortController();
 
-  const serve = async (sender: Sender, line: ReturnType<typeof createLine>): Promise<void> => {
-    while (!line.isEmpty()) {
+  const serve = async (sender: Pace, { waiting, next }: ReturnType<typeof createQueue>): Promise<void> => {
+    while (waiting.size > 0) {
       try {
         if (!closing.signal.aborted) await sleep((await reserve(sender)).at - now(), closing.signal);
-        line.next()?.decide(!closing.signal.aborted);
+        next()?.decide(!closing.signal.aborted);
       } catch (error) {
-        line.next()?.fail(error);
+        next()?.fail(error);
       }
     }
-    lines.delete(sender.id);
+    queues.delete(sender.id);
   };
 
   return {
-    take: (sender, share) => {
+    /** Waits for a slot of the sender, for the protocol of this fairness key. False where the daemon stops first. */
+    take: (sender: Pace, key: string): Promise<boolean> => {
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-      const one = { share, decide: resolve, fail: reject };
-      const line = lines.get(sender.id);
-      if (line) line.join(one);
-      else {
-        const opened = createLine();
-        opened.join(one);
-        lines.set(sender.id, opened);
-        void serve(sender, opened);
+      const known = queues.get(sender.id);
+      const queue = known ?? createQueue();
+      queue.waiting.add({ key, decide: resolve, fail: reject });
+      if (!known) {
+        queues.set(sender.id, queue);
+        void serve(sender, queue);
       }
       return promise;
     },
-    close: () => closing.abort(),
+    /** What waits, or still comes, gets no slot. */
+    close: (): void => closing.abort(),
   };
 };
-
-export interface Pace extends Paced {
-  rate: Rate;
-}
+type SenderTurns = ReturnType<typeof createSenderTurns>;
 
 export interface SendSlotDependencies {
   rateLimiter: RateLimiter;
@@ -153,9 +141,8 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
     const own = slotAt(slot.at, { ...job, slot });
     const sender = senderOf(job.destination);
     if (!own.isNow || sender === undefined || !isLimited(sender.rate)) return own;
-    // A daemon without turns has reserved one for the job already.
-    if (senderTurns && job.senderSlot === undefined) {
-      const hasSlot = await senderTurns.take(sender, job.share ?? '');
+    if (senderTurns) {
+      const hasSlot = await senderTurns.take(sender, job.share);
       return { isNow: hasSlot, runAt: now(), data: { ...job, slot: { ...slot, at: Math.max(slot.at, now()) } } };
     }
     const senderSlot = await rateLimiter.reserve(sender, sender.rate, job.senderSlot);
@@ -180,8 +167,7 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
   /** The slot of this moment, if it is its turn; else it comes back when that is likely. */
   const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
     const { ticket: _ticket, ...others } = job;
-    const line = shareId(job.share ?? shareOf(job.alerts));
-    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, line, job);
+    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, lineId(job.share), job);
     return slot ? withSender(others, slot) : { isNow: false, runAt: ticket.at, data: { ...job, ticket } };
   };
 

@@ -1,22 +1,85 @@
 /**
- * The slots of one destination, given to the lines that wait there in turns; pure, over the state of its rate limit. No slot
- * belongs to anybody before it comes: reserved ahead of time for each message, those of a protocol with thousands would put
- * all others back.
+ * The slots of one destination, given to the protocols that wait there in turns; pure, over the state of its rate limit. No
+ * slot belongs to anybody before it comes: reserved ahead of time for each message, those of a protocol with thousands would
+ * put all others back.
+ *
+ * Each protocol has a line, and a message a number in its line. The line that was served least is next, as everywhere (see
+ * `queue/fairness.ts`): so first come all that are number 1, then all that are number 2.
  */
-import { aheadOf, join, served, servedAlone, type Ticket } from './line-rule.ts';
+import type { Slot, Ticket } from '../queue/job.ts';
 import {
   cellRateOf,
   freeFrom,
   LATE_MS,
+  type Line,
   NEAR_MS,
   next,
   type Rate,
   type RateState,
-  type Slot,
   slotAt,
   slotHeld,
   windowOf,
 } from './rate-limit-rule.ts';
+
+export type Place = Pick<Ticket, 'line' | 'number'>;
+
+/** So many protocols have a line of their own at one destination; all others share one. */
+export const MOST_LINES = 100;
+const OTHERS = 'others';
+
+/** Up to which number the messages of a line go before one that has `number` in the line at `own`. */
+const lastBefore = (index: number, own: number, number: number): number => (index < own ? number : number - 1);
+
+/** Behind the last one of its line. A line that is new begins where the others are now. */
+const joinEnd = (lines: readonly Line[], name: string): { lines: readonly Line[]; place: Place } => {
+  const known = lines.find((line) => line.name === name);
+  if (!known && lines.length >= MOST_LINES && name !== OTHERS) return joinEnd(lines, OTHERS);
+  if (known) {
+    const number = known.last + 1;
+    return {
+      lines: lines.map((line) => (line === known ? { ...known, last: number } : line)),
+      place: { line: name, number },
+    };
+  }
+  const served = Math.max(0, ...lines.map((line) => line.served));
+  return { lines: [...lines, { name, served, last: served + 1 }], place: { line: name, number: served + 1 } };
+};
+
+/** The place that is held, or one at the end where there is none, or its line is not known any more. */
+export const join = (lines: readonly Line[], name: string, held?: Place): { lines: readonly Line[]; place: Place } =>
+  held && lines.some((line) => line.name === held.line && held.number <= line.last)
+    ? { lines, place: held }
+    : joinEnd(lines, name);
+
+export interface Ahead {
+  ofOwnLine: number;
+  ofOthers: number;
+}
+
+/** How many messages go before this one. */
+export const aheadOf = (lines: readonly Line[], { line, number }: Place): Ahead => {
+  const own = lines.findIndex(({ name }) => name === line);
+  const counts = lines.map(({ served, last }, index) =>
+    Math.max(0, Math.min(last, lastBefore(index, own, number)) - served),
+  );
+  const ofOwnLine = counts[own] ?? 0;
+  return { ofOwnLine, ofOthers: counts.reduce((sum, count) => sum + count, 0) - ofOwnLine };
+};
+
+const withServed = (lines: readonly Line[], servedOf: (line: Line, index: number) => number): readonly Line[] =>
+  lines.map((line, index) => ({ ...line, served: servedOf(line, index) })).filter((line) => line.served < line.last);
+
+/** It has its slot; one that it passed in its line has its number now. */
+export const served = (lines: readonly Line[], { line }: Place): readonly Line[] =>
+  withServed(lines, (each) => (each.name === line ? each.served + 1 : each.served));
+
+/** It has its slot. Those that should have gone before it and did not come are counted no longer. */
+export const servedAlone = (lines: readonly Line[], { line, number }: Place): readonly Line[] => {
+  const own = lines.findIndex(({ name }) => name === line);
+  return withServed(lines, (each, index) =>
+    Math.max(each.served, Math.min(each.last, index === own ? number : lastBefore(index, own, number))),
+  );
+};
 
 /** Where the slot is free, but others go first, a job asks again no sooner than this, in milliseconds. */
 const LEAST_WAIT_MS = 50;
@@ -34,7 +97,7 @@ const PASS_MS = 200;
 const passableAt = (rate: Rate): number =>
   Math.floor(PASS_MS / (cellRateOf(rate)?.interval ?? Number.POSITIVE_INFINITY));
 
-/** What a job has already; a slot comes of a wait that the provider named, or of an older daemon. */
+/** What a job has already; a slot comes of a wait that the provider named. */
 export interface Held {
   slot?: Slot | undefined;
   ticket?: Ticket | undefined;
@@ -65,8 +128,8 @@ const expected = (state: RateState, now: number, rate: Rate, ahead: number): num
 export type Queued = { slot: Slot; ticket?: undefined } | { slot?: undefined; ticket: Ticket };
 
 /**
- * The slot of this moment, if it is the turn of this line, or a ticket. A slot that nobody came for in time is for whoever
- * comes: a job that is gone must not stop the others.
+ * The slot of this moment, if it is the turn of this line, or a ticket. A slot that nobody came for in time is for the next
+ * one that comes: a job that is gone must not stop the others.
  */
 export const queue = (
   state: RateState,

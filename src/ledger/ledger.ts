@@ -146,7 +146,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
       const next = (before: DeliveryRecord | undefined): DeliveryRecord => afterAttempt(before, destination, result);
       const found: (DeliveryState | undefined)[] = [];
       for (const some of chunksOf(alerts, RECORDED_AT_ONCE)) {
-        found.push(...(await record(some.map((alert) => ({ destination, alert, next })))));
+        found.push(...(await record.commit(some.map((alert) => ({ destination, alert, next })))));
       }
       return found;
     },

@@ -1,6 +1,5 @@
 /** What the ledger holds of one alert: one hash an alert, a field a destination. */
 import { type Alert, type Destination, shownLabel } from '../alert.ts';
-import { senderId } from '../item.ts';
 
 /** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
 export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
@@ -136,14 +135,3 @@ export const afterAttempt = (
     ...(before?.acts === undefined ? {} : { acts: before.acts }),
   };
 };
-
-// What an outage concerns: one destination, or the sender (a token, a mail server) behind every destination of a kind.
-
-export interface Subject {
-  destination: Destination;
-  isSender: boolean;
-}
-
-/** Unique and safe in keys. */
-export const subjectId = ({ destination, isSender }: Subject): string =>
-  isSender ? senderId(destination.kind) : destination.id;

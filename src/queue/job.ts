@@ -1,17 +1,14 @@
 /**
- * The data of a parcel's job in Redis. No field is ever renamed, so some have older names: `gathering` is a batch, `told`
- * is covered, `moves` are address changes. A new field that an older daemon may safely overlook keeps the version; data
- * that it would read wrongly gets a higher one, and then it leaves the job alone.
+ * The data of a parcel's job in Redis. A field is never renamed, so some have older names: `gathering` is a batch, `share`
+ * the fairness key, `moves` are address changes, `unlessTold` is "unless covered". A new field that a daemon of the version
+ * before may safely overlook keeps the version; data that it would read wrongly gets a higher one, and then it leaves the
+ * job alone.
  */
-import type { Destination, Format, Parcel, Reassessment } from '../alert.ts';
+import type { Alert, Destination, Format, Parcel, Reassessment } from '../alert.ts';
 import { parcelId } from '../item.ts';
+import { fairnessKey } from './fairness.ts';
 
-/**
- * 3: the ledger of their deliveries is written in short, see `ledger/encoding.ts`. A batch's job was a 2, because it has no
- * alerts, so a daemon that knows no batches would end it; a parcel's was a 1, and at first a batch's, too.
- */
 const VERSION = 3;
-const KNOWN: readonly unknown[] = [1, 2, VERSION];
 
 /** An assessment that changed: the message about it is changed to say so, once its follow-up is sent. */
 export interface Reassessed extends Reassessment {
@@ -20,13 +17,29 @@ export interface Reassessed extends Reassessment {
   txHash: string;
 }
 
+/** A reserved moment for a message; travels with the job that waits for it. */
+export interface Slot {
+  /** Epoch milliseconds. */
+  at: number;
+  /** How far the slots had been moved when this one was reserved. */
+  shift: number;
+}
+
+/** A message's number in its line at a destination with a rate; travels with the job that waits. */
+export interface Ticket {
+  line: string;
+  number: number;
+  /** When it asks again, in epoch milliseconds. */
+  at: number;
+}
+
 /** The data of one BullMQ job. */
 export interface ParcelJob extends Parcel {
   v: number;
   /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
-  /** Whose share of the workers it takes, see `priority.ts`; absent in the job of an older daemon. */
-  share?: string;
+  /** Whose turn it takes, see `fairness.ts`. */
+  share: string;
   /** Epoch milliseconds of the first try: retries end by age. */
   firstTriedAt?: number;
   /** Epoch milliseconds of the first `unknown` failure in a row; absent where the last failure was another. */
@@ -35,12 +48,12 @@ export interface ParcelJob extends Parcel {
   format: Format;
   /** How many address changes it has followed. */
   moves?: number;
-  /** The send slot reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/rate-limiter.ts`. */
-  slot?: { at: number; shift: number };
+  /** The send slot of a wait that the provider named. */
+  slot?: Slot;
   /** Its turn at a destination with a rate, and when it is likely to come, see `deliver/line-rule.ts`. */
-  ticket?: { line: string; number: number; at: number };
+  ticket?: Ticket;
   /** The send slot of its sender, which other destinations share. */
-  senderSlot?: { at: number; shift: number };
+  senderSlot?: Slot;
   /** How often it found no free send slot, see `deliver/send-slot.ts`. */
   misses?: number;
   /** Alerts that another alert covers there by the time the job runs are not sent. */
@@ -64,10 +77,13 @@ export const parcelJob = (parcel: Parcel): ParcelJob => ({
   ...parcel,
   attempt: 0,
   format: 'rich',
+  share: fairnessKey(parcel.alerts),
 });
 
-export const batchJob = (destination: Destination, batch: number): ParcelJob => ({
+/** `alerts`: those that open the batch. */
+export const batchJob = (destination: Destination, batch: number, alerts: readonly Alert[]): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
+  share: fairnessKey(alerts),
   gathering: batch,
 });
 
@@ -79,8 +95,8 @@ export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): st
   return parcelId(destination.id, nonce === undefined ? ids : [...ids, nonce]);
 };
 
-/** A job's data, or the version that it names where this daemon does not know it: another one will. */
+/** A job's data, or its version where this daemon does not know it: another one will. */
 export const readParcelJob = (data: unknown): ParcelJob | { unknownVersion: string } => {
   const version = (data as Partial<ParcelJob> | null)?.v;
-  return KNOWN.includes(version) ? (data as ParcelJob) : { unknownVersion: String(version).slice(0, 20) };
+  return version === VERSION ? (data as ParcelJob) : { unknownVersion: String(version).slice(0, 20) };
 };

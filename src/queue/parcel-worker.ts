@@ -1,55 +1,10 @@
-/** Takes the jobs of one kind from its queue and runs them, each in its share of the places. */
+/** Takes the jobs of one kind from its queue and runs them, each when it has a place. */
 import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
-import { shareOf } from './priority.ts';
+import type { Claim, Places } from './places.ts';
 import { type QueueSettings, queueName, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
-import type { Claim } from './share-rule.ts';
-import type { Shares } from './shares.ts';
-
-// Jobs that went back into the queue for want of a place, brought forward when there is room sooner than expected.
-
-interface Recall {
-  /** The job waits in the queue until then, in epoch milliseconds. */
-  wentBack(id: string, until: number): void;
-  /** There is room: some jobs come at once. Never throws. */
-  recall(): Promise<void>;
-}
-
-/** One after the other makes no storm of them. */
-const RECALLED_AT_ONCE = 20;
-/** Ids that a process remembers; others come when their time has come. */
-const MOST_AWAY = 5000;
-
-const createRecall = (queue: Pick<Queue, 'getJob'>, now: () => number): Recall => {
-  const away = new Map<string, number>();
-  let isRecalling = false;
-
-  const bring = async (id: string): Promise<void> => {
-    const job = await queue.getJob(id);
-    await job?.promote();
-  };
-
-  return {
-    wentBack: (id, until) => {
-      away.delete(id);
-      away.set(id, until);
-      const [oldest = ''] = away.keys();
-      if (away.size > MOST_AWAY) away.delete(oldest);
-    },
-    recall: async () => {
-      if (isRecalling || away.size === 0) return;
-      isRecalling = true;
-      const some = [...away.keys()].slice(0, RECALLED_AT_ONCE);
-      const due = now();
-      const early = some.filter((id) => (away.get(id) ?? 0) > due);
-      for (const id of some) away.delete(id);
-      // One that runs already, or is gone, has no need of it.
-      await Promise.allSettled(early.map(bring));
-      isRecalling = false;
-    },
-  };
-};
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
 export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
@@ -68,7 +23,7 @@ export interface ParcelWorker {
 
 export type Work = (
   kind: ChannelKind,
-  shares: Shares,
+  places: Places,
   process: ProcessParcel,
   onUnknownVersion: (queue: string, version: string) => void,
 ) => ParcelWorker;
@@ -91,38 +46,70 @@ const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never
   throw new DelayedError();
 };
 
-const claimOf = ({ share, alerts, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
-  share: share ?? shareOf(alerts),
+const claimOf = ({ share, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
+  key: share,
   destination: destination.id,
   priority,
   isDue: ((slot ?? ticket)?.at ?? Number.POSITIVE_INFINITY) <= Date.now(),
 });
 
-/** Epoch milliseconds by the clock, and milliseconds by one that nobody sets. */
+/** The same moment by both clocks. */
 export interface Moment {
   wall: number;
-  elapsed: number;
+  monotonic: number;
 }
 
-const moment = (): Moment => ({ wall: Date.now(), elapsed: performance.now() });
+const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
 
 /**
  * Milliseconds from `now` until `runAt`, which somebody reckoned since `begun`. If the clock was set back meanwhile, `runAt`
  * may be of the clock before: the shorter one of both counts, as a job that comes too early only asks again.
  */
 export const delayUntil = (runAt: number, begun: Moment, now: Moment): number => {
-  const unchanged = begun.wall + now.elapsed - begun.elapsed;
+  const unchanged = begun.wall + now.monotonic - begun.monotonic;
   return Math.max(0, Math.min(runAt - now.wall, runAt - unchanged));
 };
 
+/** One after the other makes no storm of them. */
+const RECALLED_AT_ONCE = 20;
+/** Ids that a process remembers; others come when their time has come. */
+const MOST_AWAY = 5000;
+
+/** Jobs that went back into the queue for want of a place, brought forward when there is room sooner than expected. */
+const createRecall = (queue: Pick<Queue, 'getJob'>) => {
+  /** Until when they wait in the queue, in epoch milliseconds. */
+  const away = createBoundedMap<string, number>(MOST_AWAY);
+  let isRecalling = false;
+
+  const bring = async (id: string): Promise<void> => {
+    const job = await queue.getJob(id);
+    await job?.promote();
+  };
+
+  return {
+    wentBack: away.set,
+    /** There is room: some jobs come at once. Never throws. */
+    recall: async (): Promise<void> => {
+      if (isRecalling || away.size === 0) return;
+      isRecalling = true;
+      const due = Date.now();
+      const some = [...away.entries()].slice(0, RECALLED_AT_ONCE);
+      for (const [id] of some) away.delete(id);
+      // One that runs already, or is gone, has no need of it.
+      await Promise.allSettled(some.filter(([, until]) => until > due).map(([id]) => bring(id)));
+      isRecalling = false;
+    },
+  };
+};
+
 interface JobRunner {
-  shares: Shares;
-  recall: Recall;
+  places: Places;
+  recall: ReturnType<typeof createRecall>;
   process: ProcessParcel;
   onUnknownVersion(version: string): void;
 }
 
-const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersion }: JobRunner): Promise<void> => {
+const runJob = async (taken: JobTaken, { places, recall, process, onUnknownVersion }: JobRunner): Promise<void> => {
   const { job, signal } = taken;
   const begun = moment();
   const data = readParcelJob(job.data);
@@ -130,13 +117,13 @@ const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersi
     onUnknownVersion(data.unknownVersion);
     return putBack(taken, UNKNOWN_AGAIN_MS);
   }
-  const place = await shares.enter(claimOf(data, job.priority));
+  const place = await places.enter(claimOf(data, job.priority));
   if ('againInMs' in place) {
     recall.wentBack(job.id ?? '', Date.now() + place.againInMs);
     return putBack(taken, place.againInMs);
   }
   const verdict = await process(data, signal).finally(place.leave);
-  if (shares.hasRoom()) void recall.recall();
+  if (places.hasRoom()) void recall.recall();
   if (verdict.done) return;
   // At once: a clock that is set back during the next command must not make the wait longer by as much.
   const delayMs = delayUntil(verdict.runAt, begun, moment());
@@ -150,10 +137,10 @@ export const createWork =
     queues: Record<ChannelKind, Queue>,
     canaryKey: (kind: ChannelKind) => string,
   ): Work =>
-  (kind, shares, process, onUnknownVersion) => {
+  (kind, places, process, onUnknownVersion) => {
     const runner: JobRunner = {
-      shares,
-      recall: createRecall(queues[kind], Date.now),
+      places,
+      recall: createRecall(queues[kind]),
       process,
       onUnknownVersion: (version) => onUnknownVersion(queueName(kind), version),
     };
@@ -166,7 +153,7 @@ export const createWork =
         if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
         else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
       },
-      { connection: redis, prefix, concurrency: shares.jobs, ...WORKER_LOCKS, ...(telemetry && { telemetry }) },
+      { connection: redis, prefix, concurrency: places.jobs, ...WORKER_LOCKS, ...(telemetry && { telemetry }) },
     );
     worker.on('error', (error) => onError(worker.name, error));
     restWhenRefused(worker, rest);
@@ -176,7 +163,7 @@ export const createWork =
       takenAt: () => takenAt,
       checkStalled: () => worker.startStalledCheckTimer(),
       stop: (graceMs) => {
-        shares.close();
+        places.close();
         return stopWorker(worker, redis, graceMs);
       },
     };

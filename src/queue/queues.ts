@@ -3,9 +3,9 @@ import { Queue } from 'bullmq';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
 import { packed } from '../chunks.ts';
 import { itemSize } from '../item.ts';
+import { createPriorities, type Priorities, urgencyOfParcel } from './fairness.ts';
 import { batchJob, batchJobId, parcelJob, parcelJobId } from './job.ts';
 import { CANARY, createWork, type Work } from './parcel-worker.ts';
-import { createPriorities, type Priorities, shareOf, urgencyOfParcel } from './priority.ts';
 import { JOB_OPTIONS, type QueueSettings, queueName } from './settings.ts';
 
 export interface QueueCounts {
@@ -26,12 +26,12 @@ export interface ParcelQueues {
    */
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
   /**
-   * Queues the job that sends a batch, once, in the share of the alerts that open it; durable when it resolves. It runs
+   * Queues the job that sends a batch, once, in the turn of the alerts that open it; durable when it resolves. It runs
    * after `delayMs`. Default: at once.
    */
   enqueueBatch(destination: Destination, batch: number, alerts: readonly Alert[], delayMs?: number): Promise<void>;
   /**
-   * Runs as many jobs at once as their shares allow. `onUnknownVersion` is called with the queue's name whenever a job
+   * Runs as many jobs at once as their places allow. `onUnknownVersion` is called with the queue's name whenever a job
    * comes up that this daemon cannot read. Such a job stays, and comes up again.
    */
   work: Work;
@@ -79,11 +79,11 @@ const createEnqueue =
   (queues: Queues, priorities: Record<ChannelKind, Priorities>): ParcelQueues['enqueue'] =>
   async (parcels, nonce, delay) => {
     const jobs = parcels.map((parcel) => {
-      const share = shareOf(parcel.alerts);
-      const priority = priorities[parcel.destination.kind].next(share, urgencyOfParcel(parcel));
+      const data = parcelJob(parcel);
+      const priority = priorities[parcel.destination.kind].next(data.share, urgencyOfParcel(parcel));
       return {
         name: 'parcel',
-        data: { ...parcelJob(parcel), share, ...(delay === undefined ? {} : { unlessTold: true }) },
+        data: { ...data, ...(delay === undefined ? {} : { unlessTold: true }) },
         opts: { jobId: parcelJobId(parcel, nonce), priority, ...(delay === undefined ? {} : { delay }) },
       };
     });
@@ -101,11 +101,11 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
   return {
     enqueue: createEnqueue(queues, priorities),
     enqueueBatch: async (destination, batch, alerts, delay = 0) => {
-      const share = shareOf(alerts);
-      // Whatever opens it: something urgent may join it later.
-      const priority = priorities[destination.kind].next(share, 'critical');
+      const data = batchJob(destination, batch, alerts);
+      // Something urgent may join it later.
+      const priority = priorities[destination.kind].next(data.share, 'critical');
       const opts = { jobId: batchJobId(destination, batch), priority, delay };
-      await queues[destination.kind].add('gathering', { ...batchJob(destination, batch), share }, opts);
+      await queues[destination.kind].add('gathering', data, opts);
     },
     work: createWork(settings, queues, canaryKey),
     counts: () =>

@@ -1,9 +1,6 @@
 /** Many commands in one trip: pipelines, and writes of several callers that become one. */
-
 import { setTimeout } from 'node:timers/promises';
 import type { ChainableCommander } from 'ioredis';
-
-// Runs a pipeline or transaction.
 
 /** Gives the answers in order. A pipeline resolves even where a command failed: the first failure is thrown. */
 export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
@@ -12,8 +9,6 @@ export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
     return answer;
   });
 
-// Group commit: what is asked for while a write is on its way waits, and is then written together, in order, by one.
-
 interface Waiting<T, R> {
   one: T;
   resolve(result: R): void;
@@ -21,37 +16,44 @@ interface Waiting<T, R> {
 }
 
 /**
- * `write`: gives a result for each, in their order. What comes within `gatherMs` of the first is written together, too. So
- * fifty jobs that end at about the same time cost a few commands, and each knows when its own are durable.
+ * What is asked for with a key while a write with it is on its way waits, and is then written together, in order, by one
+ * write; what comes within `gatherMs` of the first, too. So fifty jobs that end at about the same time cost a few commands,
+ * and each knows when its own are durable. `write` gives a result for each, in their order.
  */
-export const createGroupCommit = <T, R>(write: (all: readonly T[]) => Promise<readonly R[]>, gatherMs: number) => {
-  let waiting: Waiting<T, R>[] = [];
-  let isWriting = false;
+export const createGroupCommit = <T, R>(
+  write: (all: readonly T[], key: string) => Promise<readonly R[]>,
+  gatherMs = 0,
+) => {
+  const byKey = new Map<string, Waiting<T, R>[]>();
 
-  const writeGroup = async (group: readonly Waiting<T, R>[]): Promise<void> => {
-    try {
-      const results = await write(group.map(({ one }) => one));
-      for (const [index, { resolve }] of group.entries()) resolve(results[index] as R);
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
-  };
-
-  const drain = async (): Promise<void> => {
-    isWriting = true;
+  const drain = async (key: string, waiting: Waiting<T, R>[]): Promise<void> => {
     while (waiting.length > 0) {
-      await setTimeout(gatherMs);
-      const group = waiting;
-      waiting = [];
-      await writeGroup(group);
+      if (gatherMs > 0) await setTimeout(gatherMs);
+      const group = waiting.splice(0);
+      try {
+        const all = group.map(({ one }) => one);
+        const results = await write(all, key);
+        for (const [index, { resolve }] of group.entries()) resolve(results[index] as R);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
     }
-    isWriting = false;
+    byKey.delete(key);
   };
 
-  return (one: T): Promise<R> => {
-    const { promise, resolve, reject } = Promise.withResolvers<R>();
-    waiting.push({ one, resolve, reject });
-    if (!isWriting) void drain();
-    return promise;
+  return {
+    /** Something with this key is on its way. */
+    isBusy: (key: string): boolean => byKey.has(key),
+    commit: (one: T, key = ''): Promise<R> => {
+      const { promise, resolve, reject } = Promise.withResolvers<R>();
+      const known = byKey.get(key);
+      const waiting = known ?? [];
+      waiting.push({ one, resolve, reject });
+      if (!known) {
+        byKey.set(key, waiting);
+        void drain(key, waiting);
+      }
+      return promise;
+    },
   };
 };

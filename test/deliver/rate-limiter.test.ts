@@ -1,4 +1,4 @@
-/** The rate limiter over its store: alone, and shared in Redis by several daemons, one of them of an older release. */
+/** The rate limiter over its store: alone, and shared in Redis by several daemons. */
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
@@ -8,11 +8,10 @@ import {
   createRateStateStore,
   type RateLimiter,
   type RateStateStore,
-  type Slot,
 } from '../../src/deliver/rate-limiter.ts';
 import { createMemoryRateStateStore } from '../../src/features/backtest/in-memory.ts';
+import type { Slot } from '../../src/queue/job.ts';
 import { DESTINATION, range, setUpDeliveries } from '../support/deliveries.ts';
-import { createOlderRateLimiter } from '../support/older-rate-limiter.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:00Z');
@@ -20,13 +19,13 @@ const PACED = { id: 'slack:C1' };
 
 /** Never twice within the time in which a destination without a rate is not asked after again. */
 let steps = 0;
-const elapsed = (): number => {
+const monotonic = (): number => {
   steps += 1_000_000;
   return steps;
 };
 
 const daemonOn = (redis: Redis, prefix: string, now = () => NOW): RateLimiter =>
-  createRateLimiter({ store: createRateStateStore(redis, prefix), now, elapsed });
+  createRateLimiter({ store: createRateStateStore(redis, prefix), now, monotonic });
 
 /** Counts what a store is asked. */
 const counted = (store: RateStateStore) => {
@@ -64,15 +63,15 @@ describe('requests of one daemon', () => {
   test('of a destination without a rate ask once a second, and know at once what held it up here', async () => {
     const { redis, prefix } = openTestRedis();
     const { store, counts } = counted(createRateStateStore(redis, prefix));
-    const clock = { elapsed: 0 };
-    const rateLimiter = createRateLimiter({ store, now: () => NOW, elapsed: () => clock.elapsed });
+    const clock = { monotonic: 0 };
+    const rateLimiter = createRateLimiter({ store, now: () => NOW, monotonic: () => clock.monotonic });
     const reserve = async () => (await rateLimiter.reserve(PACED, {})).at - NOW;
     for (const _ of every(1, 10)) expect(await reserve()).toBe(0);
     expect(await rateLimiter.take(PACED, {})).toEqual({ at: NOW, shift: 0 });
     expect(counts.commands).toBe(1);
     await daemonOn(redis, prefix).hold(PACED, NOW + 5000);
     expect(await reserve()).toBe(0);
-    clock.elapsed += 1000;
+    clock.monotonic += 1000;
     expect(await reserve()).toBe(5000);
     await rateLimiter.hold(PACED, NOW + 8000);
     expect([await reserve(), await rateLimiter.take(PACED, {})]).toEqual([8000, undefined]);
@@ -184,7 +183,7 @@ describe('two daemons', () => {
     const { redis, prefix } = openTestRedis();
     const rateLimiter = daemonOn(redis, prefix);
     for (const _ of every(1, 3)) await rateLimiter.reserve(PACED, { perMinute: 1 });
-    await redis.del(`${prefix}:slot:${PACED.id}`, `${prefix}:slots:${PACED.id}`);
+    await redis.del(`${prefix}:rate:${PACED.id}`);
     expect((await rateLimiter.reserve(PACED, { perMinute: 1 })).at).toBe(NOW);
   });
 
@@ -193,48 +192,20 @@ describe('two daemons', () => {
     const rateLimiter = daemonOn(redis, prefix);
     for (const _ of every(1, 3)) await rateLimiter.reserve(PACED, { perMinute: 1 });
     await rateLimiter.rest(PACED);
-    for (const key of ['slot', 'slots']) {
-      const ms = await redis.pttl(`${prefix}:${key}:${PACED.id}`);
-      expect(ms).toBeGreaterThan(86_400_000 + 120_000);
-      expect(ms).toBeLessThanOrEqual(86_400_000 + 121_000);
-    }
+    const ms = await redis.pttl(`${prefix}:rate:${PACED.id}`);
+    expect(ms).toBeGreaterThan(86_400_000 + 120_000);
+    expect(ms).toBeLessThanOrEqual(86_400_000 + 121_000);
   });
 });
 
-describe('beside an older release', () => {
-  test('what it left is taken over: its slots, its waits, what its jobs hold', async () => {
-    const { redis, prefix } = openTestRedis();
-    await redis.hset(`${prefix}:slot:${PACED.id}`, { tat: NOW + 3000.5, shift: 7000, hold: NOW + 500 });
-    await redis.rpush(`${prefix}:slots:${PACED.id}`, NOW + 2000, NOW - 1000);
-    const rateLimiter = daemonOn(redis, prefix);
-    const held = await rateLimiter.reserve(PACED, {}, { at: NOW, shift: 5000 });
-    expect(held).toEqual({ at: NOW + 2000, shift: 7000 });
-    const reserved = [{ perSecond: 1 }, { perMinute: 2 }, {}].map((rate) => rateLimiter.reserve(PACED, rate));
-    expect(ats(await Promise.all(reserved))).toEqual([3001, 59_500, 500]);
-    expect((await rateLimiter.hold(PACED, NOW + 1500)).shift).toBe(8000);
-  });
-
-  test('its reservations leave the lines as they are, and come before them', async () => {
-    const { redis, prefix } = openTestRedis();
-    const time = { now: NOW };
-    const now = () => time.now;
-    const rateLimiter = daemonOn(redis, prefix, now);
-    const rate = { perSecond: 1 };
-    await rateLimiter.queue(PACED, rate, 'a', {});
-    const { ticket } = await rateLimiter.queue(PACED, rate, 'a', {});
-    expect(ats([await createOlderRateLimiter(redis, prefix, now).reserve(PACED, rate)])).toEqual([1000]);
-    time.now += 1000;
-    const again = await rateLimiter.queue(PACED, rate, 'a', { ticket });
-    expect(again.ticket).toEqual({ ...ticket, at: NOW + 2000 });
-  });
-
+describe('the state in Redis', () => {
   test('a window of thousands is kept whole', async () => {
     const { redis, prefix } = openTestRedis();
     const rate = { perMinute: 2500 };
     const rateLimiter = daemonOn(redis, prefix);
     await Promise.all(every(1, 2500).map(() => rateLimiter.reserve(PACED, rate)));
     expect(ats([await daemonOn(redis, prefix).reserve(PACED, rate)])).toEqual([60_500]);
-    expect(await redis.llen(`${prefix}:slots:${PACED.id}`)).toBe(2500);
+    expect(JSON.parse((await redis.get(`${prefix}:rate:${PACED.id}`)) ?? '{}').latest).toHaveLength(2500);
   });
 
   const rates: fc.Arbitrary<Rate> = fc.record(
@@ -251,7 +222,7 @@ describe('beside an older release', () => {
     fc.record({
       wait: fc.constantFrom(0, 1, 200, 1000, 7000, 61_000),
       act: fc.constantFrom<Act>('reserve', 'reserve', 'take', 'rest', 'follow', 'hold'),
-      daemon: fc.constantFrom(0, 1, 2),
+      daemon: fc.constantFrom(0, 1),
     }),
     { minLength: 1, maxLength: 25 },
   );
@@ -285,8 +256,7 @@ describe('beside an older release', () => {
     };
   };
 
-  /** An old daemon gives a missed slot another place: where one is there, no job follows up what it holds. */
-  const agree = async (withOlder: boolean): Promise<void> => {
+  test('two daemons answer as one daemon alone, and as a forecast, also for slots that were missed', async () => {
     const { redis, prefix } = openTestRedis();
     let runs = 0;
     const prove = async (rate: Rate, acts: readonly { wait: number; act: Act; daemon: number }[]): Promise<void> => {
@@ -294,25 +264,18 @@ describe('beside an older release', () => {
       let time = NOW;
       const now = () => time;
       const own = `${prefix}:${runs}`;
-      const older = createOlderRateLimiter(redis, own, now);
-      const daemons = [daemonOn(redis, own, now), daemonOn(redis, own, now), ...(withOlder ? [older] : [])];
-      const shared = playerOf(daemons, rate, now);
+      const shared = playerOf([daemonOn(redis, own, now), daemonOn(redis, own, now)], rate, now);
       const alone = playerOf([daemonOn(redis, `${own}:alone`, now)], rate, now);
       const forecast = playerOf([createRateLimiter({ store: createMemoryRateStateStore(), now })], rate, now);
       for (const { wait, act, daemon } of acts) {
-        if (withOlder && act === 'follow') continue;
         time += wait;
         const at = await forecast(act, daemon);
         expect(await alone(act, daemon)).toBe(at);
-        // The old scripts keep a few digits fewer.
-        expect(Math.abs((await shared(act, daemon)) - at)).toBeLessThanOrEqual(1);
+        expect(await shared(act, daemon)).toBe(at);
       }
     };
     await fc.assert(fc.asyncProperty(rates, steps, prove), { numRuns: 100 });
-  };
-
-  test('two daemons of this release and an old one answer as one daemon alone, and as a forecast', () => agree(true));
-  test('so do two of this release, also for slots that were missed', () => agree(false));
+  });
 });
 
 describe('the slots of a destination', () => {

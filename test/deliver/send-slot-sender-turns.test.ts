@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Destination } from '../../src/alert.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSenderTurns, createSendSlots } from '../../src/deliver/send-slot.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -104,7 +104,7 @@ test('one protocol has 3,000 chats: another waits for hardly any of them', async
   await queues.enqueue(Array.from({ length: 3000 }, (_, n) => parcel('Busy', n)));
   const worker = queues.work(
     'telegram',
-    createShares(50),
+    createPlaces(50),
     async (job) => {
       const slot = await slots.take(job);
       if (!slot?.isNow) return { done: false, runAt: slot?.runAt ?? Date.now(), data: slot?.data ?? job };

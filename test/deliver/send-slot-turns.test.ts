@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, ChannelKind } from '../../src/alert.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { failure, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -28,7 +28,7 @@ const setUp = (daemons = 1, kind: ChannelKind = 'webhook') => {
     const sendSlots = createSendSlots({ rateLimiter, paceOf, senderOf: () => undefined, now: Date.now });
     const worker = queues.work(
       kind,
-      createShares(50),
+      createPlaces(50),
       async (job) => {
         counts.runs += 1;
         const slot = await sendSlots.reserve(job);

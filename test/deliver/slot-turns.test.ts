@@ -1,9 +1,9 @@
 /** The slots of a destination that many protocols write to: a simulation of jobs that come, wait and come again. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Ticket } from '../../src/deliver/line-rule.ts';
 import { EMPTY_STATE, hold, LATE_MS, type Rate, rest, take } from '../../src/deliver/rate-limit-rule.ts';
 import { queue } from '../../src/deliver/slot-turns.ts';
+import type { Ticket } from '../../src/queue/job.ts';
 import { range } from '../support/deliveries.ts';
 
 interface Job {

@@ -1,24 +1,24 @@
 /** What one protocol has waiting delays another's alert hardly at all: counted in sends that had to end before. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelKind } from '../../src/alert.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-const setUp = ({ kind = 'webhook', places = 50 }: { kind?: ChannelKind; places?: number } = {}) => {
+const setUp = ({ kind = 'webhook', count = 50 }: { kind?: ChannelKind; count?: number } = {}) => {
   const { redis, prefix } = openTestRedis();
   const queues = createParcelQueues({ redis, prefix, onError: () => {} });
   onTestFinished(() => queues.close());
-  const shares = createShares(places);
+  const places = createPlaces(count);
   const log: string[] = [];
   /** Runs the queue's jobs: each is logged when it begins and when `send` resolves. */
   const work = (send: (address: string, signal: AbortSignal) => Promise<void>): void => {
     const worker = queues.work(
       kind,
-      shares,
+      places,
       async ({ destination: { address } }, signal) => {
         log.push(`begin ${address}`);
         await send(address, signal);
@@ -33,7 +33,7 @@ const setUp = ({ kind = 'webhook', places = 50 }: { kind?: ChannelKind; places?:
     destination: destinationOf(kind, address),
     alerts: [makeAlert(n, { protocol })],
   });
-  return { queues, shares, log, work, parcel };
+  return { queues, places, log, work, parcel };
 };
 
 /** Until the worker is stopped. */
@@ -63,9 +63,9 @@ test('and what goes back into the queue meanwhile is sent, all of it and once, w
 });
 
 test('one slow webhook with many parcels leaves a healthy one its places', async () => {
-  const { queues, shares, log, work, parcel } = setUp();
+  const { queues, places, log, work, parcel } = setUp();
   const slow = parcel('Busy', 'https://slow.example');
-  shares.note(slow.destination.id, { durationMs: 10_000 });
+  places.note(slow.destination.id, { durationMs: 10_000 });
   await queues.enqueue(Array.from({ length: 60 }, (_, n) => parcel('Busy', 'https://slow.example', n)));
   await queues.enqueue(Array.from({ length: 60 }, (_, n) => parcel('Busy', 'https://healthy.example', n)));
   work((address, signal) => (address.includes('slow') ? hang(signal) : Promise.resolve()));
@@ -74,7 +74,7 @@ test('one slow webhook with many parcels leaves a healthy one its places', async
 });
 
 test('5,000 mailboxes of one protocol: the mail of another is among the next', async () => {
-  const { queues, log, work, parcel } = setUp({ kind: 'email', places: 5 });
+  const { queues, log, work, parcel } = setUp({ kind: 'email', count: 5 });
   await queues.enqueue(Array.from({ length: 5000 }, (_, n) => parcel('Busy', `a${n}@example.com`)));
   work(() => new Promise((resolve) => setTimeout(resolve, 5)));
   await until('some are sent', () => log.length > 50);

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { delayUntil } from '../../src/queue/parcel-worker.ts';
 
 const HOUR_MS = 3_600_000;
-const BEGUN = { wall: 1_800_000_000_000, elapsed: 5000 };
+const BEGUN = { wall: 1_800_000_000_000, monotonic: 5000 };
 /** 70 ms later, by a clock that was set by so many milliseconds meanwhile. */
-const later = (setBy: number) => ({ wall: BEGUN.wall + 70 + setBy, elapsed: BEGUN.elapsed + 70 });
+const later = (setBy: number) => ({ wall: BEGUN.wall + 70 + setBy, monotonic: BEGUN.monotonic + 70 });
 
 describe('a job that is to run in a second', () => {
   test('waits a second', () => {

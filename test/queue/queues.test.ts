@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import type { ProcessParcel } from '../../src/queue/parcel-worker.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -23,7 +23,7 @@ const setUp = () => {
   onTestFinished(() => queues.close());
   const countsOf = async (kind: string) => (await queues.counts()).find(({ name }) => name === `deliver-${kind}`);
   const work = (process: ProcessParcel): void => {
-    const worker = queues.work('slack', createShares(1), process, () => {});
+    const worker = queues.work('slack', createPlaces(1), process, () => {});
     onTestFinished(() => worker.stop(0));
   };
   return { queues, countsOf, work };
@@ -142,7 +142,7 @@ test('a stop lets a running job end, and aborts it after the grace', async () =>
   let isRunning = false;
   const worker = queues.work(
     'slack',
-    createShares(1),
+    createPlaces(1),
     async (_job, signal) => {
       isRunning = true;
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));

@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBatchStore } from '../../src/queue/batch-store.ts';
 import { batchJobId } from '../../src/queue/job.ts';
 import type { ProcessParcel } from '../../src/queue/parcel-worker.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { createJobScan } from '../../src/queue/scan.ts';
 import { queueName } from '../../src/queue/settings.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -29,7 +29,7 @@ const setUp = () => {
     return numbers.filter((n) => found.some(({ alert }) => alert === carried(n).alert));
   };
   const work = (process: ProcessParcel): void => {
-    const worker = queues.work('slack', createShares(1), process, () => {});
+    const worker = queues.work('slack', createPlaces(1), process, () => {});
     onTestFinished(() => worker.stop(0));
   };
   return { queues, queue, missing, withoutJob, work, batches: createBatchStore(redis, prefix) };

@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeadlines } from '../../src/queue/deadlines.ts';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { ownRedis } from '../support/redis-server.ts';
@@ -42,7 +42,7 @@ test.each(['parcels', 'deadlines'] as const)('%s: one try, one rest', async (kin
     parcels: () =>
       queues.work(
         'slack',
-        createShares(2),
+        createPlaces(2),
         async (job) => {
           taken.push(job);
           return { done: true };

@@ -1,7 +1,7 @@
 /** The jobs of a worker that is gone start again at once; those of others go on undisturbed. */
 import { expect, onTestFinished, test } from 'vitest';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { createAbandonedJobs } from '../../src/queue/stuck-jobs.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -19,7 +19,7 @@ test('only the jobs of the named workers are freed, and the next check starts th
     const worker = queues.work(
       'slack',
       // It takes no more from the queue than it runs.
-      { ...createShares(20), jobs: concurrency },
+      { ...createPlaces(20), jobs: concurrency },
       ({ alerts }) => {
         runs.push(`${name} ${alerts[0]?.itemId}`);
         return end;

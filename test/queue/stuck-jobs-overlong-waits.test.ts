@@ -1,9 +1,9 @@
 /** A clock that is set back by an hour keeps no delayed job waiting for that hour. */
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { queueName } from '../../src/queue/settings.ts';
-import { createShares } from '../../src/queue/shares.ts';
 import { createOverlongWaits } from '../../src/queue/stuck-jobs.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -60,7 +60,7 @@ test('after the wait that was asked for, and not after an hour, it runs', async 
   const taken: string[] = [];
   const worker = queues.work(
     'slack',
-    createShares(1),
+    createPlaces(1),
     async ({ alerts }) => {
       taken.push(...alerts.map(({ id }) => id));
       return { done: true };
@@ -80,7 +80,7 @@ test('a clock that is set back just as a run ends makes its wait no longer', asy
   await enqueue(0, 1);
   const worker = queues.work(
     'slack',
-    createShares(1),
+    createPlaces(1),
     async (job) => {
       // After the verdict is taken, and before Redis answers the next command.
       setImmediate(() => setClockBack(HOUR_MS));

@@ -6,7 +6,7 @@ test('what comes while a write is on its way is written by the next one, in orde
   const groups: number[][] = [];
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const commit = createGroupCommit(async (all: readonly number[]) => {
+  const { commit } = createGroupCommit(async (all: readonly number[]) => {
     groups.push([...all]);
     begun.resolve();
     await goOn.promise;
@@ -26,7 +26,7 @@ test('what comes while a write is on its way is written by the next one, in orde
 
 test('a group fails together, and those that come later do not', async () => {
   let fails = true;
-  const commit = createGroupCommit(async (all: readonly number[]) => {
+  const { commit } = createGroupCommit(async (all: readonly number[]) => {
     if (fails) throw new Error('Redis is away');
     return all;
   }, 1);

@@ -7,7 +7,8 @@ import { mapSliced } from '../../src/chunks.ts';
 import type { AttemptEvent } from '../../src/deliver/attempt-stages.ts';
 import { createAddressChanges } from '../../src/deliver/destinations.ts';
 import { type Broken, createCircuits, createDestinationHealth } from '../../src/deliver/health.ts';
-import { createRateLimiter, createRateStateStore, type Rate } from '../../src/deliver/rate-limiter.ts';
+import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
+import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots, type Pace } from '../../src/deliver/send-slot.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
@@ -17,7 +18,6 @@ import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createBatchStore } from '../../src/queue/batch-store.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
-import { shareOf } from '../../src/queue/priority.ts';
 import { destinationOf } from './alerts.ts';
 import { makeAlert } from './numbered.ts';
 import { openTestRedis } from './redis.ts';
@@ -164,7 +164,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
               delayMs: number,
             ) => {
               const id = batchJobId(destination, number);
-              const data = { ...batchJob(destination, number), share: shareOf(alerts) };
+              const data = batchJob(destination, number, alerts);
               if (!jobs.has(id)) jobs.set(id, { runAt: time.now + delayMs, data });
             },
           },

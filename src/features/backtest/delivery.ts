@@ -14,7 +14,6 @@ import type { DispatchDependencies } from '../../dispatch/dispatch.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
 import type { ProcessParcel } from '../../queue/parcel-worker.ts';
-import { shareOf } from '../../queue/priority.ts';
 import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -134,7 +133,7 @@ export const createSimulatedDelivery = (
     delayMs,
   ) => {
     const id = batchJobId(destination, number);
-    if (!batchJobs.has(id)) addJob({ ...batchJob(destination, number), share: shareOf(alerts) }, now() + delayMs);
+    if (!batchJobs.has(id)) addJob(batchJob(destination, number, alerts), now() + delayMs);
     batchJobs.add(id);
   };
 

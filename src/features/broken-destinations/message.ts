@@ -1,9 +1,10 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import { type Destination, isHuman } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
+import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
 import { senderId } from '../../item.ts';
-import { nameOf, type Subject } from '../../ledger/record.ts';
+import { nameOf } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';

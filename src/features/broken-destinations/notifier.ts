@@ -2,11 +2,11 @@
 
 import type { Logger } from 'pino';
 import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
-import type { Broken } from '../../deliver/health.ts';
+import { type Broken, type Subject, subjectId } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type Subject, subjectId, type Target } from '../../ledger/record.ts';
+import type { Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';

@@ -135,7 +135,7 @@ export const currentOutages = async (
 
 export interface EnableDependencies {
   disabled: Pick<Disabled, 'find' | 'enable'>;
-  circuits: Pick<Circuits, 'announceAnew'>;
+  circuits: Pick<Circuits, 'announceAgain'>;
   outages: Pick<OutageStore, 'enabled'>;
   now(): number;
 }
@@ -149,7 +149,7 @@ export const createEnable =
   async (id) => {
     if ((await disabled.find(id)) === undefined) return false;
     await outages.enabled(id, iso(now()));
-    await circuits.announceAnew(id);
+    await circuits.announceAgain(id);
     // Last: where this is cut short, the same command does it all again.
     return disabled.enable(id);
   };

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { createStore } from '../../../src/app/store.ts';
 import { createLeftKinds } from '../../../src/features/housekeeping/housekeeping.ts';
-import { createShares } from '../../../src/queue/shares.ts';
+import { createPlaces } from '../../../src/queue/places.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -81,7 +81,7 @@ test('is left alone while a daemon works on it, and for an hour after that', asy
   const taken = Promise.withResolvers<void>();
   const worker = store.queues.work(
     'slack',
-    createShares(1),
+    createPlaces(1),
     async (data) => {
       taken.resolve();
       return { done: false, runAt: Date.now() + HOUR, data };

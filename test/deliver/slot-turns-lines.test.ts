@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { aheadOf, join, type Line, MOST_LINES, type Place, served, servedAlone } from '../../src/deliver/line-rule.ts';
+import type { Line } from '../../src/deliver/rate-limit-rule.ts';
+import { aheadOf, join, MOST_LINES, type Place, served, servedAlone } from '../../src/deliver/slot-turns.ts';
+import { nextOf } from '../../src/queue/fairness.ts';
 import { range } from '../support/deliveries.ts';
 
 /** Each joins its line at the end, in this order. */
@@ -94,6 +96,25 @@ test('everybody has one place in the order, and it is a turn of each line', () =
       const ahead = places.map((place) => countAhead(lines, place)).toSorted((a, b) => a - b);
       expect(ahead).toEqual(all.map((_, n) => n));
       expect(orderOf(lines, places)).toHaveLength(all.length);
+    }),
+  );
+});
+
+test('who is how far ahead is what comes out where the least served line is next again and again', () => {
+  const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(names, (all) => {
+      const { lines, places } = joinAll(all);
+      let left = lines;
+      for (const [count] of all.entries()) {
+        const next = nextOf(left, ({ served: times }) => [times]);
+        if (!next) throw new Error('nobody is next');
+        const place = { line: next.name, number: next.served + 1 };
+        expect(places).toContainEqual(place);
+        expect(countAhead(lines, place)).toBe(count);
+        left = served(left, place);
+      }
+      expect(left).toEqual([]);
     }),
   );
 });

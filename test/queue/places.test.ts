@@ -1,17 +1,16 @@
 /** Who gets a place, counted by who has ended before; nothing here is measured by the clock. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Claim } from '../../src/queue/share-rule.ts';
-import { createShares, type Place } from '../../src/queue/shares.ts';
+import { type Claim, createPlaces, type Place } from '../../src/queue/places.ts';
 import { until } from '../support/until.ts';
 
-const setUp = (places: number) => {
-  const shares = createShares(places);
-  onTestFinished(shares.close);
+const setUp = (count: number) => {
+  const places = createPlaces(count);
+  onTestFinished(places.close);
   const started: string[] = [];
   const back: string[] = [];
   const running = new Map<string, () => void>();
-  const come = (share: string, destination: string, changes: Partial<Claim> = {}): Promise<void> =>
-    shares.enter({ share, destination, priority: 1, isDue: false, ...changes }).then((place: Place) => {
+  const come = (key: string, destination: string, changes: Partial<Claim> = {}): Promise<void> =>
+    places.enter({ key, destination, priority: 1, isDue: false, ...changes }).then((place: Place) => {
       if ('againInMs' in place) back.push(destination);
       else {
         started.push(destination);
@@ -25,7 +24,7 @@ const setUp = (places: number) => {
     running.delete(destination);
     await turn();
   };
-  return { shares, started, back, running, come, end, turn };
+  return { places, started, back, running, come, end, turn };
 };
 
 describe('of one protocol with 500 destinations that hang', () => {
@@ -40,10 +39,10 @@ describe('of one protocol with 500 destinations that hang', () => {
   });
 
   test('those that wait go back into the queue, so that the next in the queue is seen', async () => {
-    const { shares, started, back, come, turn } = setUp(50);
-    for (let n = 0; n < shares.jobs; n += 1) void come('busy', `hangs ${n}`);
+    const { places, started, back, come, turn } = setUp(50);
+    for (let n = 0; n < places.jobs; n += 1) void come('busy', `hangs ${n}`);
     await until('one goes back', () => back.length === 1);
-    expect(back).toEqual([`hangs ${shares.jobs - 1}`]);
+    expect(back).toEqual([`hangs ${places.jobs - 1}`]);
     void come('quiet', 'quiet');
     await turn();
     expect(started.at(-1)).toBe('quiet');
@@ -61,8 +60,8 @@ describe('of one protocol with 500 destinations that hang', () => {
 });
 
 test('one slow destination with many jobs leaves the places to a healthy one of the same protocol', async () => {
-  const { shares, started, come, end, turn } = setUp(50);
-  shares.note('slow', { durationMs: 10_000 });
+  const { places, started, come, end, turn } = setUp(50);
+  places.note('slow', { durationMs: 10_000 });
   for (let n = 0; n < 40; n += 1) void come('a', 'slow');
   for (let n = 0; n < 40; n += 1) void come('a', 'healthy');
   await turn();
@@ -73,12 +72,12 @@ test('one slow destination with many jobs leaves the places to a healthy one of 
 });
 
 test('a destination that fails has one place, and a message that it takes gives it back its share', async () => {
-  const { shares, started, come, end, turn } = setUp(50);
-  shares.note('broken', { reason: 'unavailable', durationMs: 15_000 });
+  const { places, started, come, end, turn } = setUp(50);
+  places.note('broken', { reason: 'unavailable', durationMs: 15_000 });
   for (let n = 0; n < 10; n += 1) void come('a', 'broken');
   await turn();
   expect(started).toHaveLength(1);
-  shares.note('broken', { durationMs: 10 });
+  places.note('broken', { durationMs: 10 });
   await end('broken');
   expect(started).toHaveLength(1 + 8);
 });
@@ -95,11 +94,11 @@ test('urgent jobs start before others that came earlier', async () => {
   expect(started).toEqual(['runs', 'waits for its slot', 'critical', 'replay']);
 });
 
-test('when it is closed, whatever waits or comes goes back', async () => {
-  const { shares, started, back, come, end } = setUp(2);
+test('when it is closed, what waits or comes goes back', async () => {
+  const { places, started, back, come, end } = setUp(2);
   void come('a', 'runs');
   void come('a', 'waits');
-  shares.close();
+  places.close();
   await come('b', 'comes');
   await end('runs');
   expect([started, back]).toEqual([['runs'], ['waits', 'comes']]);
@@ -107,28 +106,28 @@ test('when it is closed, whatever waits or comes goes back', async () => {
 
 describe('a probe', () => {
   test('of a destination that hangs is short, but every third one', () => {
-    const { shares } = setUp(2);
+    const { places } = setUp(2);
     const hangs = { reason: 'unavailable', durationMs: 15_000 };
     const found = Array.from({ length: 5 }, () => {
-      const ms = shares.probeMs('d');
-      shares.note('d', hangs);
+      const ms = places.probeMs('d');
+      places.note('d', hangs);
       return ms;
     });
     expect(found).toEqual([undefined, 5000, 5000, undefined, 5000]);
   });
 
   test('is the whole timeout where a destination fails at once, or only asked us to wait', () => {
-    const { shares } = setUp(2);
-    shares.note('d', { reason: 'unavailable', durationMs: 3 });
-    expect(shares.probeMs('d')).toBeUndefined();
-    shares.note('d', { reason: 'rate-limited', durationMs: 3 });
-    expect(shares.probeMs('d')).toBeUndefined();
+    const { places } = setUp(2);
+    places.note('d', { reason: 'unavailable', durationMs: 3 });
+    expect(places.probeMs('d')).toBeUndefined();
+    places.note('d', { reason: 'rate-limited', durationMs: 3 });
+    expect(places.probeMs('d')).toBeUndefined();
   });
 
   test('is longer where answers took long when it worked', () => {
-    const { shares } = setUp(2);
-    shares.note('d', { durationMs: 8000 });
-    shares.note('d', { reason: 'unavailable', durationMs: 15_000 });
-    expect(shares.probeMs('d')).toBe(16_000);
+    const { places } = setUp(2);
+    places.note('d', { durationMs: 8000 });
+    places.note('d', { reason: 'unavailable', durationMs: 15_000 });
+    expect(places.probeMs('d')).toBe(16_000);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { subjectId } from '../../src/deliver/health.ts';
 import { subjectName } from '../../src/features/broken-destinations/message.ts';
 import { senderId } from '../../src/item.ts';
-import { subjectId } from '../../src/ledger/record.ts';
 import { destinationOf } from '../support/alerts.ts';
 
 const SLACK = destinationOf('slack', 'C1');

@@ -1,14 +1,41 @@
 /**
- * The order of a queue: what is urgent before what is not, and within one urgency the protocols in turns. BullMQ takes the
- * job with the lowest priority first, and of equal ones the oldest.
+ * Fair shares: wherever protocols wait for the same thing, the one that was served least is next. Jobs wait in their queue,
+ * in the order of their priorities; for a place of their worker (`places.ts`); and messages for a slot of their destination
+ * (`deliver/slot-turns.ts`) or of its sender (`deliver/send-slot.ts`).
  */
 import { type Alert, isAnnouncement, isSample, type Parcel } from '../alert.ts';
+import { createBoundedMap } from '../bounded-map.ts';
+
+/** Whose turn a job takes: its protocol's. Protocols of two services with one name are two. */
+export const fairnessKey = ([first]: readonly Pick<Alert, 'service' | 'protocol'>[]): string =>
+  first === undefined ? '' : `${first.service}/${first.protocol}`;
+
+const isLess = (one: readonly number[], other: readonly number[]): boolean => {
+  const index = one.findIndex((count, at) => count !== other[at]);
+  return index !== -1 && (one[index] ?? 0) < (other[index] ?? 0);
+};
+
+/**
+ * Whose turn is next: of the one that was served least, and of equals of the first. `servedOf`: counts, of which a later one
+ * decides only where the earlier ones are equal.
+ */
+export const nextOf = <T>(waiting: Iterable<T>, servedOf: (one: T) => readonly number[]): T | undefined => {
+  let next: T | undefined;
+  let least: readonly number[] | undefined;
+  for (const one of waiting) {
+    const served = servedOf(one);
+    if (least && !isLess(served, least)) continue;
+    next = one;
+    least = served;
+  }
+  return next;
+};
 
 /** Most urgent first. A sample counts as critical: an operator waits for it. */
 const URGENCIES = ['critical', 'follow-up', 'notification', 'announcement', 'replay'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
-/** BullMQ knows priorities from 1 to 2^21. */
+/** BullMQ takes the job with the lowest priority first, and of equal ones the oldest. It knows 1 to 2^21. */
 const RANKS = Math.floor(2 ** 21 / URGENCIES.length);
 
 /** In this time half of what a protocol had queued is forgotten. */
@@ -21,7 +48,7 @@ const HALF_LIFE_MS = 60_000;
 const QUIET = { jobs: 5, rank: 20 };
 const PROMOTED: ReadonlySet<Urgency> = new Set(['follow-up', 'notification']);
 
-/** Protocols that a process remembers; those that had little lately are forgotten first. */
+/** Protocols that a process remembers. */
 const MOST_REMEMBERED = 10_000;
 
 const urgencyOf = (alert: Alert): Urgency => {
@@ -41,17 +68,8 @@ export const urgencyOfParcel = ({ alerts }: Pick<Parcel, 'alerts'>): Urgency => 
 const priorityOf = (urgency: Urgency, rank: number): number =>
   1 + URGENCIES.indexOf(urgency) * RANKS + Math.min(RANKS - 1, Math.floor(rank));
 
-/** Where a job stands among the urgencies: 0 is the most urgent. A job of an older daemon has no priority, and goes first. */
+/** Where a job stands among the urgencies: 0 is the most urgent. */
 export const urgencyRank = (priority: number): number => Math.max(0, Math.floor((priority - 1) / RANKS));
-
-/** Whose share a job takes: protocols of two services with one name are two. */
-export const shareOf = ([first]: readonly Pick<Alert, 'service' | 'protocol'>[]): string =>
-  first === undefined ? '' : `${first.service}/${first.protocol}`;
-
-export interface Priorities {
-  /** The priority of the next job of this share; counts it. */
-  next(share: string, urgency: Urgency): number;
-}
 
 /** How many jobs were queued lately, by urgency. */
 interface Counts {
@@ -59,37 +77,31 @@ interface Counts {
   at: number;
 }
 
-const NOTHING = URGENCIES.map(() => 0);
-
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
-
-const countsAt = ({ byUrgency, at }: Counts, now: number): readonly number[] =>
-  byUrgency.map((count) => count * 0.5 ** (Math.max(0, now - at) / HALF_LIFE_MS));
-
-/** Forgets the half that had the least. */
-const forget = (known: Map<string, Counts>, now: number): void => {
-  if (known.size <= MOST_REMEMBERED) return;
-  const bySum = [...known].map(([share, counts]) => ({ share, sum: sumOf(countsAt(counts, now)) }));
-  bySum.sort((a, b) => a.sum - b.sum);
-  for (const { share } of bySum.slice(0, MOST_REMEMBERED / 2)) known.delete(share);
-};
 
 /**
  * A job's rank is how many jobs of its urgency its protocol had queued lately, so that the first jobs of each protocol come
  * before the second ones of any. Each process counts what it queues itself, without a command to Redis.
  */
-export const createPriorities = (now: () => number): Priorities => {
-  const known = new Map<string, Counts>();
+export const createPriorities = (now: () => number) => {
+  const known = createBoundedMap<string, Counts>(MOST_REMEMBERED);
+
+  const countsOf = (key: string, at: number): readonly number[] => {
+    const { byUrgency, at: then } = known.get(key) ?? { byUrgency: URGENCIES.map(() => 0), at };
+    return byUrgency.map((count) => count * 0.5 ** (Math.max(0, at - then) / HALF_LIFE_MS));
+  };
+
   return {
-    next: (share, urgency) => {
+    /** The priority of the next job with this fairness key; counts it. */
+    next: (key: string, urgency: Urgency): number => {
       const at = now();
-      const before = known.get(share);
-      const counts = before ? countsAt(before, at) : NOTHING;
+      const counts = countsOf(key, at);
       const own = URGENCIES.indexOf(urgency);
-      known.set(share, { byUrgency: counts.map((count, index) => (index === own ? count + 1 : count)), at });
-      forget(known, at);
+      known.set(key, { byUrgency: counts.map((count, index) => (index === own ? count + 1 : count)), at });
       const isQuiet = PROMOTED.has(urgency) && sumOf(counts) < QUIET.jobs;
       return isQuiet ? priorityOf('critical', QUIET.rank + sumOf(counts)) : priorityOf(urgency, counts[own] ?? 0);
     },
   };
 };
+
+export type Priorities = ReturnType<typeof createPriorities>;

@@ -1,24 +1,23 @@
 import { expect, test } from 'vitest';
-import { createOccupancy } from '../../src/queue/share-rule.ts';
-import { createTurnEstimate } from '../../src/queue/shares.ts';
+import { createEstimate, createOccupancy } from '../../src/queue/places.ts';
 
-const setUp = (waitingOfShare: number) => {
+const setUp = (waitingOfKey: number) => {
   const time = { now: 0 };
   const waiting = createOccupancy();
-  for (let n = 0; n < waitingOfShare; n += 1) waiting.add({ share: 'a', destination: `d${n}` }, 1);
-  const estimate = createTurnEstimate(() => time.now);
+  for (let n = 0; n < waitingOfKey; n += 1) waiting.add({ key: 'a', destination: `d${n}` }, 1);
+  const estimate = createEstimate(() => time.now);
   const ends = (count: number, everyMs: number): void => {
     for (let n = 0; n < count; n += 1) {
       time.now += everyMs;
-      estimate.ended({ share: 'a', destination: 'd0' });
+      estimate.ended({ key: 'a', destination: 'd0' });
     }
   };
   const waitsOf = (count: number): number[] =>
-    Array.from({ length: count }, (_, n) => estimate.waitOf({ share: 'a', destination: `d${n}` }, waiting));
+    Array.from({ length: count }, (_, n) => estimate.waitMsOf({ key: 'a', destination: `d${n}` }, waiting));
   return { ends, waitsOf };
 };
 
-test('jobs come back one after the other, as fast as jobs of their share end', () => {
+test('jobs come back one after the other, as fast as jobs of their protocol end', () => {
   const { ends, waitsOf } = setUp(100);
   ends(100, 10);
   const [first = 0, second = 0, third = 0] = waitsOf(3);

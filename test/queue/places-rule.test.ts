@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Claim,
-  type Conduct,
-  createOccupancy,
-  goesBackBefore,
-  limitsOf,
-  mayStart,
-  startsBefore,
-} from '../../src/queue/share-rule.ts';
+import { type Claim, createOccupancy, limitsOf, mayStart, nextToGoBack, nextToStart } from '../../src/queue/places.ts';
+import type { Responsiveness } from '../../src/queue/responsiveness.ts';
 
-const claim = (share: string, destination = share, changes: Partial<Claim> = {}): Claim => ({
-  ...{ share, destination, priority: 1, isDue: false },
+const claim = (key: string, destination = key, changes: Partial<Claim> = {}): Claim => ({
+  ...{ key, destination, priority: 1, isDue: false },
   ...changes,
 });
 
@@ -20,8 +13,7 @@ const running = (claims: readonly Claim[], failing = 0) => {
   return { ...occupancy, failing: () => failing };
 };
 
-const many = (count: number, share: string): Claim[] =>
-  Array.from({ length: count }, (_, n) => claim(share, `${share}${n}`));
+const many = (count: number, key: string): Claim[] => Array.from({ length: count }, (_, n) => claim(key, `${key}${n}`));
 
 describe('limits', () => {
   test('keep a fifth for others, and give a destination a few', () => {
@@ -45,8 +37,8 @@ describe('limits', () => {
 
 describe('a place', () => {
   const limits = limitsOf(50);
-  const may = (one: Claim, others: readonly Claim[], conduct: Conduct = 'well', failing = 0): boolean =>
-    mayStart(one, conduct, running(others, failing), limits);
+  const may = (one: Claim, others: readonly Claim[], responsiveness: Responsiveness = 'well', failing = 0): boolean =>
+    mayStart(one, responsiveness, running(others, failing), limits);
 
   test('goes to one protocol while nobody else needs it, but for the reserve', () => {
     expect(may(claim('a'), many(39, 'a'))).toBe(true);
@@ -62,13 +54,13 @@ describe('a place', () => {
 
   test('is one of few for each destination, and of fewer if it is slow or fails', () => {
     const others = (count: number) => Array.from({ length: count }, (_, n) => claim(`p${n}`, 'one'));
-    for (const [conduct, most] of [
+    for (const [responsiveness, most] of [
       ['well', 8],
       ['slow', 4],
       ['failing', 1],
     ] as const) {
-      expect(may(claim('a', 'one'), others(most - 1), conduct)).toBe(true);
-      expect(may(claim('a', 'one'), others(most), conduct)).toBe(false);
+      expect(may(claim('a', 'one'), others(most - 1), responsiveness)).toBe(true);
+      expect(may(claim('a', 'one'), others(most), responsiveness)).toBe(false);
     }
   });
 
@@ -77,6 +69,17 @@ describe('a place', () => {
     expect(may(claim('a'), [], 'failing', 10)).toBe(false);
   });
 });
+
+/** All of them, as `next` takes one after the other. */
+const orderBy = (all: readonly Claim[], next: (left: readonly Claim[]) => Claim | undefined): Claim[] => {
+  const left = [...all];
+  return all.map(() => {
+    const one = next(left);
+    if (!one) throw new Error('nobody is next');
+    left.splice(left.indexOf(one), 1);
+    return one;
+  });
+};
 
 test('the most urgent comes first, then what is due, then the protocol and the destination of which the least runs', () => {
   const now = running([claim('a', 'x'), claim('a', 'x'), claim('b', 'y')]);
@@ -88,11 +91,11 @@ test('the most urgent comes first, then what is due, then the protocol and the d
     claim('a', 'x'),
     claim('c', 'c', { priority: 2_000_000 }),
   ];
-  const sorted = inOrder.toReversed().toSorted((one, other) => (startsBefore(one, other, now) ? -1 : 1));
+  const sorted = orderBy(inOrder.toReversed(), (left) => nextToStart(left, now));
   expect(sorted).toEqual(inOrder);
 });
 
-test('of what waits, the largest share goes back first, and what is due last', () => {
+test('of what waits, what there is most of goes back first, and what is due last', () => {
   const all = [
     claim('a', 'x', { priority: 9 }),
     claim('a', 'x', { priority: 5 }),
@@ -101,6 +104,5 @@ test('of what waits, the largest share goes back first, and what is due last', (
     claim('a', 'x', { isDue: true }),
   ];
   const waiting = running(all);
-  const sorted = all.toSorted((one, other) => (goesBackBefore(one, other, waiting) ? -1 : 1));
-  expect(sorted).toEqual(all);
+  expect(orderBy(all.toReversed(), (left) => nextToGoBack(left, waiting))).toEqual(all);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
-import { createPriorities, shareOf, urgencyOfParcel, urgencyRank } from '../../src/queue/priority.ts';
+import { createPriorities, fairnessKey, urgencyOfParcel, urgencyRank } from '../../src/queue/fairness.ts';
 import { notificationAlert } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 
@@ -76,8 +76,8 @@ test('a clock that is set back forgets nothing', () => {
 });
 
 test('protocols of two services with one name have a share each', () => {
-  expect(shareOf([makeAlert(1, { service: 'one', protocol: 'Vault' })])).not.toBe(
-    shareOf([makeAlert(1, { service: 'two', protocol: 'Vault' })]),
+  expect(fairnessKey([makeAlert(1, { service: 'one', protocol: 'Vault' })])).not.toBe(
+    fairnessKey([makeAlert(1, { service: 'two', protocol: 'Vault' })]),
   );
-  expect(shareOf([])).toBe('');
+  expect(fairnessKey([])).toBe('');
 });
