@@ -1,5 +1,6 @@
 /** The data of a job; what a daemon of another version wrote is refused. */
 import { expect, test } from 'vitest';
+import { fairnessKey } from '../../src/queue/fairness.ts';
 import { batchJob, batchJobId, parcelJob, parcelJobId, readParcelJob } from '../../src/queue/job.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -15,7 +16,7 @@ test('a fresh job is rich, untried and readable', () => {
     alerts: [makeAlert(1)],
     attempt: 0,
     format: 'rich',
-    share: 'main/Vault',
+    share: fairnessKey([makeAlert(1)]),
   });
   expect(readParcelJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
 });

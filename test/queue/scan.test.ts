@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBatchStore } from '../../src/queue/batch-store.ts';
-import { batchJobId } from '../../src/queue/job.ts';
+import { batchJobId, parcelJob } from '../../src/queue/job.ts';
 import type { ProcessParcel } from '../../src/queue/parcel-worker.ts';
 import { createPlaces } from '../../src/queue/places.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
@@ -83,7 +83,7 @@ describe('the inventory', () => {
 
   test('a job that is done, removed or failed for good carries nothing any more', async () => {
     const { queues, queue, missing, work } = setUp();
-    await queue.add('parcel', { v: 1, ...parcel(2) }, { attempts: 1, jobId: 'fails' });
+    await queue.add('parcel', parcelJob(parcel(2)), { attempts: 1, jobId: 'fails' });
     await queues.enqueue([parcel(1)]);
     const process: ProcessParcel = async (job) => {
       if (job.alerts[0]?.itemId === 'item-2') throw new Error('stalled, say');
