@@ -7,8 +7,7 @@ const noteHangup = (): void => {
   isHungUp = true;
 };
 process.on('SIGHUP', noteHangup);
-const { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } = await import('./cli/heap.ts');
-const { compileCacheOf } = await import('./cli/heap.ts');
+const { compileCacheOf, holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } = await import('./cli/heap.ts');
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
@@ -17,8 +16,7 @@ restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_
 if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
 // Loaded only now: a start that does not go on need not wait for it.
-const { exitCodeOf } = await import('./cli/program.ts');
-const { runProgram } = await import('./cli/program.ts');
+const { exitCodeOf, runProgram } = await import('./cli/program.ts');
 const { isColoured } = await import('./cli/context.ts');
 const { createPrompt } = await import('./cli/terminal.ts');
 const { addAbortSignal } = await import('node:stream');
@@ -34,7 +32,7 @@ let stoppedAt = 0;
 
 /** What SIGHUP means to the command that runs; a stop where it has not said. */
 let hangup: (() => void) | undefined = isRun(process.argv.slice(2)) ? () => {} : undefined;
-/** A hung-up terminal answers no question any more. Whoever sits there closed it, and that is a stop for every command. */
+/** A hung-up terminal answers no question any more. Somebody closed it, and that is a stop for every command. */
 const isTerminalGone = (): boolean => process.stdout.isTTY === true && !isatty(1);
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -5,11 +5,9 @@ import { loadConfig } from '../config/load.ts';
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { parseMoment } from './options.ts';
 import { type Column, renderTable } from './table.ts';
-
-// An audit report as text: a table, the differences, and what was done about them.
 
 const COLUMNS: readonly Column<ProtocolAudit>[] = [
   { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
@@ -68,7 +66,7 @@ const trimmedText = (protocols: readonly ProtocolAudit[]): string[] => {
   return [`note: compared from ${clockText(last)}: the ledger was full and has removed older alerts`];
 };
 
-/** Ends with a line feed. */
+/** A table, the differences, and what was done about them. Ends with a line feed. */
 const renderAudit = ({ protocols, unaudited }: AuditReport, width?: number): string => {
   const rows = protocols.filter(isWorthARow);
   const quiet = protocols.length - rows.length;
@@ -94,8 +92,8 @@ export const audit = async (options: AuditOptions, context: CommandContext): Pro
   try {
     const report = await command.audit(since, options.dryRun !== true);
     const balanced = report.protocols.every(isBalanced);
-    if (options.json === true) writeJson(context, { balanced, totals: sumOf(report.protocols), ...report });
-    else context.show(renderAudit(report, context.width));
+    const data = { balanced, totals: sumOf(report.protocols), ...report };
+    answer(context, options, data, () => renderAudit(report, context.width), context.show);
     if (!balanced) return EXIT.finding;
     return report.unaudited.length > 0 ? EXIT.temporary : EXIT.done;
   } finally {

@@ -14,8 +14,6 @@ import { unreadLines } from './replay.ts';
 import { type Column, renderTable } from './table.ts';
 import { createProgress } from './terminal.ts';
 
-// A backtest's report for a person. Pure.
-
 const minuteText = (at: Moment): string => clock(at, 'minutes');
 
 type Width = { width: number | undefined };

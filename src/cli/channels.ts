@@ -12,8 +12,6 @@ import { createScrubber } from '../secret.ts';
 import type { CommandContext } from './context.ts';
 import type { ListKind } from './input.ts';
 
-// The service's channels as JSON for scripts, without what may be secret in them.
-
 const scrub = createScrubber([]);
 
 /** Where the service has channels, in a listing as in settings. */
@@ -51,6 +49,7 @@ export interface ChannelMask {
   tell(): void;
 }
 
+/** Hides in JSON for scripts what may be secret in channels. */
 export const createChannelMask = (showSecrets: boolean, { warn }: Pick<CommandContext, 'warn'>): ChannelMask => {
   let isAnythingMasked = false;
   const mask = (text: string): string => {
@@ -65,8 +64,6 @@ export const createChannelMask = (showSecrets: boolean, { warn }: Pick<CommandCo
     },
   };
 };
-
-// A protocol's channels in short, and how a command would change them.
 
 /** `email 2, slack 1`: addresses by kind. */
 export const channelSummary = (entries: readonly ChannelEntry[]): string => {
@@ -89,8 +86,6 @@ export const channelChanges = (before: readonly ChannelEntry[], after: readonly 
     ...now.filter((row) => !oldKeys.has(keyOf(row))).map((row) => lineOf('+', row)),
   ];
 };
-
-// Channels as the operator hands them in: the service's own shape, with addresses that each kind can send to.
 
 const MASKED_RULE = 'is masked: print the channels with --show-secrets to hand them back';
 
@@ -126,7 +121,7 @@ const entry = channelEntry.extend({
     .exactOptional(),
 });
 
-/** An empty list is one: a protocol without channels. */
+/** The service's own shape, with addresses that each kind can send to. An empty list is one: a protocol without channels. */
 export const CHANNELS: ListKind<ChannelEntry> = {
   what: 'channels',
   schema: z.array(entry, { error: 'must be a list of channels' }),

@@ -8,7 +8,7 @@ import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { counted } from '../text.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 
 export interface CheckResult {
   /** `file:line:col: path: rule (got ...)`, by their order in the file; empty where the file is right. */
@@ -119,8 +119,8 @@ export const check = async (
   const config = await loadConfig(options.config, env);
   const { askEverything, markOf } = await import('../app/online-check.ts');
   const findings = await askEverything(config, signal);
-  if (options.json === true) writeJson(context, findings);
-  else show(findings.map((one) => `${markOf(one)}  ${one.subject}: ${one.detail}\n`).join(''));
+  const text = () => findings.map((one) => `${markOf(one)}  ${one.subject}: ${one.detail}\n`).join('');
+  answer(context, options, findings, text, show);
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
 };
 

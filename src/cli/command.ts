@@ -5,9 +5,22 @@ import type { CommandContext, CommonOptions, ExitCode } from './context.ts';
 /** What a command does. Its arguments stand among its options, under the names they were declared with. */
 export type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
 
+/**
+ * `name` may go on with arguments: `trace <id>`, `retry [ids...]`. `load` gives the module that does it, and `action` is the
+ * name of its function.
+ */
+type MakeCommand = <Action extends string>(
+  name: string,
+  summary: string,
+  load: () => Promise<Record<NoInfer<Action>, Run<never>>>,
+  action: Action,
+) => Command;
+
 export interface CommandMaker {
-  /** `name` may go on with arguments: `trace <id>`, `retry [ids...]`. */
-  command<Options>(name: string, summary: string, load: () => Promise<Run<Options>>): Command;
+  /** It has `--json`. */
+  command: MakeCommand;
+  /** It prints no data. */
+  plain: MakeCommand;
   /** A word with commands of its own: `dead list`, `dead retry`. */
   group(name: string, summary: string, commands: readonly Command[]): Command;
 }
@@ -24,32 +37,42 @@ const argumentsOf = (command: Command): Record<string, unknown> =>
   Object.fromEntries(command.registeredArguments.map((each, index) => [each.name(), command.processedArgs[index]]));
 
 /** `end` is called with a command's exit code. */
-export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void): CommandMaker => ({
-  command: (name, summary, load) => {
+export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void) => {
+  const printing = new Set<Command>();
+  const plain: MakeCommand = (name, summary, load, action) => {
     const [word, ...given] = name.split(' ');
     const command = new Command(word).description(summary).addOption(configOption(context)).allowExcessArguments(false);
     for (const argument of given) command.argument(argument);
     return command.action(async () => {
-      const run = await load();
-      // Commander knows the options by name only; that they are those declared for `run` is up to the declaration.
-      type Options = Parameters<typeof run>[0];
-      end(await run({ ...command.opts(), ...argumentsOf(command) } as Options, context));
+      const { [action]: run } = await load();
+      const options: Record<string, unknown> = { ...command.opts(), ...argumentsOf(command) };
+      // Commander knows them by name only; that they are those that `run` takes is up to the declaration.
+      end(await run(options as never, context));
     });
-  },
-  group: (name, summary, commands) => {
-    const group = new Command(name).description(summary);
-    for (const command of commands) group.addCommand(command);
-    return group;
-  },
-});
-
-/** Adds a command and its subcommands, each with the program's settings for output and exit. */
-export const adopt = (parent: Command, command: Command, options: { isDefault?: boolean } = {}): void => {
-  parent.addCommand(command, options);
-  const inherit = (each: Command, from: Command, before: string): void => {
-    const words = `${before} ${each.name()}`;
-    each.copyInheritedSettings(from).showHelpAfterError(`(see ${words} --help)`);
-    for (const child of each.commands) inherit(child, each, words);
   };
-  inherit(command, parent, parent.name());
+  const make: CommandMaker = {
+    plain,
+    command: (...declared) => {
+      const command = plain(...declared);
+      printing.add(command);
+      return command;
+    },
+    group: (name, summary, commands) => {
+      const group = new Command(name).description(summary);
+      for (const command of commands) group.addCommand(command);
+      return group;
+    },
+  };
+  /** Adds a command and its subcommands, each with the program's settings for output and exit, and `--json` as the last option. */
+  const adopt = (parent: Command, command: Command, options: { isDefault?: boolean } = {}): void => {
+    parent.addCommand(command, options);
+    const inherit = (each: Command, from: Command, before: string): void => {
+      const words = `${before} ${each.name()}`;
+      if (printing.has(each)) each.addOption(jsonOption());
+      each.copyInheritedSettings(from).showHelpAfterError(`(see ${words} --help)`);
+      for (const child of each.commands) inherit(child, each, words);
+    };
+    inherit(command, parent, parent.name());
+  };
+  return { make, adopt };
 };

@@ -2,8 +2,6 @@
 import { styleText } from 'node:util';
 import { escapeInvisible } from '../text.ts';
 
-// Colours for a terminal: on heads, and on the words that say how it stands.
-
 type Format = Parameters<typeof styleText>[0];
 
 /** As https://no-color.org and FORCE_COLOR have it: the environment may say no or yes, else a terminal does. */
@@ -31,7 +29,7 @@ const RULES: readonly [pattern: RegExp, format: Format][] = [
   [/(?<=: )dead, (?:kept|no longer kept)|failed for good/g, 'red'],
 ];
 
-/** `text` is safe to show already. */
+/** Colours for a terminal: on heads, and on the words that say how it stands. `text` is safe to show already. */
 export const painted = (text: string): string =>
   RULES.reduce((done, [pattern, format]) => done.replace(pattern, (found) => paint(format, found)), text);
 
@@ -101,3 +99,16 @@ export interface CommonOptions {
 
 export const writeJson = ({ write }: CommandContext, value: unknown): void =>
   write(`${JSON.stringify(value, null, 2)}\n`);
+
+/** Prints data for a script, else the same as text for a person. */
+export const answer = (
+  context: CommandContext,
+  { json = false }: CommonOptions,
+  data: unknown,
+  text: () => string,
+  print = context.write,
+): ExitCode => {
+  if (json) writeJson(context, data);
+  else print(text());
+  return EXIT.done;
+};

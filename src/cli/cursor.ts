@@ -5,7 +5,7 @@ import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ago, clock, iso } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
 import { oneOf, parseMoment } from './options.ts';
 import { renderTable } from './table.ts';
 import { confirm } from './terminal.ts';
@@ -65,13 +65,9 @@ export const showCursors = (options: ShowOptions, context: CommandContext): Prom
     const cursors = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
     const states = await cursors.states(await cursors.tracks(selectionOf(options)));
     const now = Date.now();
-    if (options.json === true)
-      writeJson(
-        context,
-        states.map((state) => plain(state, now)),
-      );
-    else context.show(states.length === 0 ? 'no protocol is known yet\n' : table(states, now, context.width));
-    return EXIT.done;
+    const data = states.map((state) => plain(state, now));
+    const text = () => (states.length === 0 ? 'no protocol is known yet\n' : table(states, now, context.width));
+    return answer(context, options, data, text, context.show);
   });
 
 /** What moving a cursor to `at` would cost, as phrases that follow "this"; none where it costs nothing. */
@@ -124,11 +120,7 @@ export const setCursor = (options: SetOptions, context: CommandContext): Promise
       await cursors.move(state, at);
       await view.store.operatorLog.record(moveOf(state, at));
     }
-    if (options.json === true)
-      writeJson(
-        context,
-        states.map((state) => ({ ...plain(state, now), movedTo: iso(at) })),
-      );
-    else context.write(`${[...states.map((state) => movedText(state, at)), EXPLANATION].join('\n')}\n`);
-    return EXIT.done;
+    const data = states.map((state) => ({ ...plain(state, now), movedTo: iso(at) }));
+    const lines = () => [...states.map((state) => movedText(state, at)), EXPLANATION];
+    return answer(context, options, data, () => `${lines().join('\n')}\n`);
   });

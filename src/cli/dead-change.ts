@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { createDrop, type Resent, type Retried } from '../features/replay/retry.ts';
 import { readLetters } from '../features/trace/trace.ts';
 import { cleanLine } from '../text.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { checkSelection, countText, type DeadSelection, findLetters } from './dead.ts';
 import { confirm, createProgress } from './terminal.ts';
 import { type View, withView } from './with-view.ts';
@@ -80,8 +80,7 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
     const again = openRetry({ config, ...view, onHeld: warnOfHeld(context) });
     const { kinds, ...result } = await retrySome(view, ids, again, context);
     await view.store.operatorLog.record({ action: 'dead-retried', ...result, refused: result.refused.length });
-    if (options.json === true) writeJson(context, result);
-    else context.write(`${resentText(result)}\n`);
+    answer(context, options, result, () => `${resentText(result)}\n`);
     for (const { id, problem } of result.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
     warnOfIdle(await again.idleKinds(new Set(kinds)), context);
     return result.refused.length === 0 ? EXIT.done : EXIT.mistake;
@@ -96,10 +95,6 @@ export const dropDead = (options: SelectionOptions & { yes?: boolean }, context:
     for await (const letters of readLetters(view.store.dead, ids)) dropped += await drop(letters);
     await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
-    if (options.json === true) writeJson(context, { dropped, waiting });
-    else
-      context.write(
-        `${dropped} dropped${waiting === 0 ? '' : `, ${waiting} kept because they are being sent again`}\n`,
-      );
-    return EXIT.done;
+    const kept = waiting === 0 ? '' : `, ${waiting} kept because they are being sent again`;
+    return answer(context, options, { dropped, waiting }, () => `${dropped} dropped${kept}\n`);
   });

@@ -1,5 +1,4 @@
 /** `tocsin dead list` and `dead show`: deliveries that failed for good. */
-import { labelNow } from '../channels/address.ts';
 import { type Content, lineText } from '../channels/content/content.ts';
 import { describe } from '../channels/content/describe.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
@@ -11,13 +10,12 @@ import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NO_DESTINATION, nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine, counted, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { indented, renderTable } from './table.ts';
 import { exactTime, historyLines } from './trace.ts';
 import { type View, withView } from './with-view.ts';
 
-// Which dead deliveries a command is about: those named, or those that fit. Pure.
-
+/** Which dead deliveries a command is about: those named, or those that fit. */
 interface DeadFilters {
   protocol?: string;
   /** A destination's id, its label, or a channel kind. */
@@ -38,14 +36,11 @@ interface Selected {
 
 const PREFIX = /^msg_[0-9a-f]{4,31}$/;
 
-/** Passing faults were called `retry` once; letters from then have that word. */
-const reasonNow = (reason: string): string => (reason === 'retry' ? 'unavailable' : reason);
-
 const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters): boolean =>
   (filters.protocol === undefined || filters.protocol === alert.protocol) &&
-  (filters.reason === undefined || reasonNow(filters.reason) === reasonNow(reason)) &&
+  (filters.reason === undefined || filters.reason === reason) &&
   (filters.destination === undefined ||
-    [destination?.id, labelNow(destination?.label ?? ''), destination?.kind].includes(labelNow(filters.destination)));
+    [destination?.id, destination?.label, destination?.kind].includes(filters.destination));
 
 /** Throws a `UsageError` where no deliveries are named: a command without arguments must not mean all of them. */
 export const checkSelection = ({ ids, all = false, protocol, destination, reason }: DeadSelection): void => {
@@ -155,12 +150,8 @@ export const listDead = (options: CommonOptions & DeadFilters, context: CommandC
     const ids = await findLetters(view, { ids: [], ...options });
     for await (const some of readLetters(view.store.dead, ids))
       letters.push(...some.map((one) => withoutItem(shown(one, names))));
-    if (options.json === true) writeJson(context, letters);
-    else
-      context.show(
-        `${letters.length === 0 ? '' : `${listText(letters, context.width)}\n`}${countText(letters.length)}\n`,
-      );
-    return EXIT.done;
+    const table = () => (letters.length === 0 ? '' : `${listText(letters, context.width)}\n`);
+    return answer(context, options, letters, () => `${table()}${countText(letters.length)}\n`, context.show);
   });
 
 const contentLines = ({ headline, detections, message, lines, details }: Content): string[] => [
@@ -191,10 +182,8 @@ export const showDead = (options: CommonOptions & { id: string }, context: Comma
     const letters = await view.store.dead.get(ids);
     const names = await view.store.names.all();
     if (options.json === true) {
-      writeJson(
-        context,
-        letters.map((letter) => shown(letter, names)),
-      );
+      const data = letters.map((letter) => shown(letter, names));
+      writeJson(context, data);
       return EXIT.done;
     }
     const trace = createTracer({ ...view.store, services: [] });
@@ -202,13 +191,8 @@ export const showDead = (options: CommonOptions & { id: string }, context: Comma
     for (const letter of letters) {
       const deliveries = (await trace(letter.alert.id)).flatMap((each) => each.deliveries);
       const history = deliveries.filter(({ id }) => id === letter.id).flatMap(historyLines);
-      context.write(
-        showText(
-          shown(letter, names),
-          describe(letter.alert, { presentation, sentAt: Date.parse(letter.at) }),
-          history,
-        ),
-      );
+      const content = describe(letter.alert, { presentation, sentAt: Date.parse(letter.at) });
+      context.write(showText(shown(letter, names), content, history));
     }
     return EXIT.done;
   });

@@ -6,14 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config/load.ts';
 import { collectSecrets } from '../config/remarks.ts';
 import { createDaemon } from '../daemon.ts';
-import { UsageError } from '../errors.ts';
 import { createLogger } from '../ops/log.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
-import { parseDuration } from '../schema/fields.ts';
 import { createScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { addStage, createAccount, FALLBACK, FALLBACK_AFTER_MS, playScenes } from './demo-account.ts';
 import { releaseYoungGeneration } from './heap.ts';
+import { durationOf } from './options.ts';
 import { sandboxEnvironment } from './sandbox.ts';
 
 export interface DemoOptions extends CommonOptions {
@@ -34,13 +33,6 @@ const until = (signal: AbortSignal, durationMs: number | undefined): Promise<voi
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
   });
-
-const durationOf = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  const durationMs = parseDuration(text);
-  if (durationMs === undefined) throw new UsageError(`--for must be a duration like 30s (got '${text}')`);
-  return durationMs;
-};
 
 /** What a person needs of a line of the log. */
 const logText = (line: string): string => {
@@ -68,7 +60,7 @@ const openDaemon = async (env: CommandContext['env'], warn: (text: string) => vo
 };
 
 export const runDemo = async (options: DemoOptions, context: CommandContext): Promise<ExitCode> => {
-  const durationMs = durationOf(options.for);
+  const durationMs = options.for === undefined ? undefined : durationOf(options.for, '--for', '30s');
   const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-demo-'));
   const sandbox = createSandbox(options.seed === undefined ? {} : { seed: options.seed });
   const account = createAccount(context);

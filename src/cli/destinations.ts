@@ -1,14 +1,13 @@
 /** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
 import { CHANNEL_KINDS, shownLabel } from '../alert.ts';
 import { openDestinations, openEnable, openRetry } from '../app/approval.ts';
-import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { KnownDestination } from '../features/approval/destinations.ts';
 import { nameOf as recordedName } from '../ledger/record.ts';
 import { cleanLine, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
 import { renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
@@ -39,8 +38,8 @@ const table = (known: readonly KnownDestination[], width: number | undefined): s
 export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const known = await openApproval(view, config).list();
-    if (options.json === true) writeJson(context, known);
-    else context.show(known.length === 0 ? 'no destination is known yet\n' : table(known, context.width));
+    const text = () => (known.length === 0 ? 'no destination is known yet\n' : table(known, context.width));
+    answer(context, options, known, text, context.show);
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     return EXIT.done;
   });
@@ -78,6 +77,11 @@ const chosen = async (
   return some;
 };
 
+const approvedText = ({ one, sent }: { one: KnownDestination; sent: number }): string => {
+  const rest = sent === 0 ? '' : `, and ${countedInWords(sent, 'alert')} that were held for it are queued`;
+  return `${nameOf(one)}: approved${rest}\n`;
+};
+
 export const approveDestinations = (options: ApproveOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const approval = openApproval(view, config);
@@ -89,17 +93,8 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
         .filter(({ one }) => one.state !== 'approved')
         .map(({ one, sent: count }) => ({ action: 'destination-approved' as const, ...factsOf(one), sent: count })),
     );
-    if (options.json === true) {
-      writeJson(
-        context,
-        approved.map(({ one: { id, kind, label }, ...rest }) => ({ id, kind, label, ...rest })),
-      );
-    } else {
-      for (const { one, sent: count } of approved) {
-        const rest = count === 0 ? '' : `, and ${countedInWords(count, 'alert')} that were held for it are queued`;
-        context.write(`${nameOf(one)}: approved${rest}\n`);
-      }
-    }
+    const data = approved.map(({ one: { id, kind, label }, ...rest }) => ({ id, kind, label, ...rest }));
+    answer(context, options, data, () => approved.map(approvedText).join(''));
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     const kinds = approved.filter((each) => each.sent > 0).map(({ one }) => one.kind);
     const known = CHANNEL_KINDS.filter((kind) => kinds.includes(kind));
@@ -156,22 +151,16 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
     }
     const dropped = drops ? await dropHeld(view, approval, one) : 0;
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${countedInWords(dropped, 'alert')} given up`] : [])];
-    if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
-    else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);
-    return EXIT.done;
+    return answer(context, options, { id: one.id, revoked, dropped }, () => `${nameOf(one)}: ${done.join(', ')}\n`);
   });
 
-// `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more.
-
-export interface EnableOptions extends CommonOptions {
-  name: string;
-}
-
-export const enableDestination = ({ name, ...options }: EnableOptions, context: CommandContext): Promise<ExitCode> =>
+/** Sends again to a destination that had said that it wants nothing more. */
+export const enableDestination = (
+  { name, ...options }: CommonOptions & { name: string },
+  context: CommandContext,
+): Promise<ExitCode> =>
   withView(options, context, async ({ store }) => {
-    const named = (await store.disabled.list()).filter(
-      ({ id, label }) => id === name || labelNow(label) === labelNow(name),
-    );
+    const named = (await store.disabled.list()).filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;
     if (one === undefined) throw new UsageError(`no destination of the name '${name}' is disabled`);
     if (others.length > 0) {
@@ -180,10 +169,6 @@ export const enableDestination = ({ name, ...options }: EnableOptions, context: 
     const { id, kind, label } = one;
     await openEnable(store)(id);
     await store.operatorLog.record({ action: 'destination-enabled', destination: id, to: label });
-    if (options.json === true) writeJson(context, { id, kind, label });
-    else {
-      const hint = `tocsin dead retry --destination ${id}`;
-      context.write(`${kind} ${cleanLine(label)}: enabled; to send what died there: ${hint}\n`);
-    }
-    return EXIT.done;
+    const hint = `to send what died there: tocsin dead retry --destination ${id}`;
+    return answer(context, options, { id, kind, label }, () => `${kind} ${cleanLine(label)}: enabled; ${hint}\n`);
   });

@@ -54,7 +54,7 @@ export const missingHeapFlags = ({ args, execArgv, nodeOptions = '' }: Start): s
     .map(([flag, value]) => `${flag}=${value}`);
 };
 
-/** Returns where nothing is missing; otherwise the program begins anew, with the same process id. */
+/** Returns where nothing is missing; otherwise the program restarts, with the same process id. */
 export const restartWithHeapFlags = (env: NodeJS.ProcessEnv): void => {
   const { platform, argv, execArgv, execPath, execve } = process;
   const missing = missingHeapFlags({ args: argv.slice(2), execArgv, nodeOptions: env.NODE_OPTIONS });
@@ -71,16 +71,15 @@ export const holdYoungGeneration = (): void => setFlagsFromString('--semi-space-
 /** V8's default: it doubles under load, up to its bound, and shrinks when there is little to do. */
 export const releaseYoungGeneration = (): void => setFlagsFromString('--semi-space-growth-factor=2');
 
-// Where Node keeps compiled code between starts, which then take half as long.
-
-/** Whoever can write there can make us run what they like: nobody else may. */
+/** Everybody who can write there can make us run any code: nobody else may. */
 const isOurs = (directory: string): boolean => {
   const { uid, mode } = statSync(directory);
   return uid === process.getuid?.() && (mode & 0o022) === 0;
 };
 
 /**
- * A directory in the user's cache, made where it is missing. Undefined where it cannot be written, is not ours alone
+ * Where Node keeps compiled code between starts, which then take half as long: a directory in the user's cache, made where it
+ * is missing. Undefined where it cannot be written, is not ours alone
  * (under sudo it would be somebody else's), or where the operator has named another one.
  */
 export const compileCacheOf = (env: NodeJS.ProcessEnv): string | undefined => {

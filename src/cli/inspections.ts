@@ -18,13 +18,11 @@ import {
 } from '../service/wire.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clock } from '../time.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { limitOf, pageSizeFor, printListing } from './listing.ts';
 import { parseMoment } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 import { renderTable } from './table.ts';
-
-// The options of `inspections list` and `inspections stats` as a query, checked before anything is asked.
 
 interface PeriodOptions {
   since?: string;
@@ -78,7 +76,7 @@ export const periodOf = ({ since, until, sort }: PeriodOptions, now: number) => 
   return { startDate, endDate, sort: sortOf(sort) };
 };
 
-/** Throws a `UsageError` for what the service could not be asked. */
+/** The options as a query. Throws a `UsageError` for what the service could not be asked. */
 export const inspectionQuery = (options: InspectionOptions, now: number): InspectionQuery => {
   const { protocol, chain, contract, id, hash, origin, status, detected } = options;
   if (contract !== undefined && chain === undefined) throw new UsageError('--contract needs --chain beside it');
@@ -94,8 +92,6 @@ export const inspectionQuery = (options: InspectionOptions, now: number): Inspec
     ...periodOf(options, now),
   };
 };
-
-// Single fields of the service's items as people are shown them.
 
 /** `2026-11-20 10:07:31`, in UTC, of epoch milliseconds; undefined stays so. */
 const timeText = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
@@ -114,8 +110,6 @@ export const createChainText = ({ chains: own }: Config): ((item: JsonObject) =>
     return Object.hasOwn(chains, id) ? (chains[id]?.name ?? id) : id;
   };
 };
-
-// `tocsin inspections list|stats`: what the service inspected, as a table or as it gave it.
 
 interface ListOptions extends ServiceOptions, InspectionOptions {
   limit?: string;
@@ -184,13 +178,9 @@ export const inspectionStats = async (
   return await withServices(options, context, async (services) => {
     const { client } = await services.listing([options.protocol]);
     const stats = await client.inspectionStats(query, context.signal);
-    if (options.json === true) writeJson(context, stats.raw);
-    else context.write(renderStats(stats));
-    return EXIT.done;
+    return answer(context, options, stats.raw, () => renderStats(stats));
   });
 };
-
-// `tocsin notifications`: the messages that the service stored.
 
 interface NotificationOptions extends ServiceOptions, PeriodOptions {
   /** Commander demands at least one. */

@@ -2,7 +2,6 @@
 import { hostname, userInfo } from 'node:os';
 import { type Mute, muteFacts, scopeText } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
-import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
@@ -12,7 +11,7 @@ import { createGlobs } from '../globs.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -58,8 +57,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   ]);
   const known = await openDestinations({ config, ...view }).list();
   const isProtocol = createGlobs(protocols);
-  const isKnown = (name: string): boolean =>
-    known.some(({ id, label }) => id === name || labelNow(label) === labelNow(name));
+  const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
   return [
     ...(protocols.length === 0 || names.some(isProtocol) ? [] : [`no protocol is known that fits '${protocols}'`]),
     ...destinations.filter((name) => !isKnown(name)).map((name) => `no destination is known by '${name}'`),
@@ -72,8 +70,7 @@ export const addMute = async (options: AddOptions, context: CommandContext): Pro
     const mute = muteOf(options, config.mutes, Date.now());
     await view.store.mutes.add(mute);
     await view.store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) });
-    if (options.json === true) writeJson(context, mute);
-    else context.write(`${mute.id}: ${scopeText(mute)}; until ${clockText(mute.until)}\n`);
+    answer(context, options, mute, () => `${mute.id}: ${scopeText(mute)}; until ${clockText(mute.until)}\n`);
     for (const doubt of await doubtsOf(mute, view, config)) context.warn(`tocsin: ${doubt}, so far\n`);
     return EXIT.done;
   });
@@ -110,15 +107,9 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
       ...active.map((mute) => ({ ...mute, isActive: true })),
       ...ended.map((mute) => ({ ...mute, isActive: false })),
     ].sort((a, b) => endOf(a) - endOf(b));
-    if (options.json === true) {
-      writeJson(context, shown);
-      return EXIT.done;
-    }
-    context.show(shown.length === 0 ? 'nothing is muted\n' : table(shown, context.width));
-    return EXIT.done;
+    const text = () => (shown.length === 0 ? 'nothing is muted\n' : table(shown, context.width));
+    return answer(context, options, shown, text, context.show);
   });
-
-// `tocsin mute extend` and `mute end`: changes the end of a mute that holds.
 
 /** Throws a `UsageError` where no such mute holds. */
 const activeMute = async (id: string, view: View, config: Config): Promise<StoredMute> => {
@@ -153,9 +144,8 @@ export const extendMute = async (options: ExtendOptions, context: CommandContext
     }
     const extended = { ...mute, until: iso(until) };
     await view.store.operatorLog.record({ action: 'mute-extended', ...muteFacts(extended), extendedBy });
-    if (options.json === true) writeJson(context, extended);
-    else context.write(`${mute.id}: until ${clockText(extended.until)}, before ${clockText(mute.until)}\n`);
-    return EXIT.done;
+    const text = () => `${mute.id}: until ${clockText(extended.until)}, before ${clockText(mute.until)}\n`;
+    return answer(context, options, extended, text);
   });
 };
 
@@ -165,11 +155,6 @@ export const endMute = (options: CommonOptions & { id: string }, context: Comman
     const at = Date.now();
     await view.store.mutes.end(mute.id, at);
     await view.store.operatorLog.record({ action: 'mute-ended', ...muteFacts(mute) });
-    if (options.json === true) writeJson(context, { ...mute, endedAt: iso(at) });
-    else {
-      const rest =
-        mute.hid === 0 ? 'it hid nothing' : `a daemon will report the alerts that it hid: ${mute.hid} so far`;
-      context.write(`${mute.id}: ended; ${rest}\n`);
-    }
-    return EXIT.done;
+    const rest = mute.hid === 0 ? 'it hid nothing' : `a daemon will report the alerts that it hid: ${mute.hid} so far`;
+    return answer(context, options, { ...mute, endedAt: iso(at) }, () => `${mute.id}: ended; ${rest}\n`);
   });

@@ -1,25 +1,25 @@
-/** Options as operators write them: one of a few words, and moments. */
+/** Options as operators write them: one of a few words, durations and moments. Each throws a `UsageError` that names the option. */
 
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { didYouMean } from '../config/problems.ts';
 import { UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
 
-// An option that takes one of a few words.
-
-/** The word that was given. Throws a `UsageError` that names them all, and the one that is nearest to a mistyped one. */
+/** The word that was given. The error names them all, and the one that is nearest to a mistyped one. */
 export const oneOf = <T extends string>(option: string, given: string, known: readonly T[]): T => {
   const found = known.find((one) => one === given);
   if (found !== undefined) return found;
   throw new UsageError(`${option} must be one of ${known.join(', ')} (got '${given}')${didYouMean(given, known)}`);
 };
 
-// A channel kind as an operator types it.
-
-/** Throws a `UsageError` that names the kinds. */
 export const kindOf = (word: string): ChannelKind => oneOf('--channel', word, CHANNEL_KINDS);
 
-// Moments as operators write them: a date-time, or a duration back from now.
+/** In milliseconds. `like`: an example. */
+export const durationOf = (text: string, option: string, like: string): number => {
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return durationMs;
+  throw new UsageError(`${option} must be a duration like ${like} (got '${text}')`);
+};
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
@@ -33,7 +33,7 @@ const isRealDay = (text: string): boolean => {
 
 /**
  * `2026-01-31T08:00:00Z`, `2026-01-31` (midnight UTC), or `24h` back from `now`, as epoch milliseconds. A date-time has
- * to name its zone. Throws a `UsageError` that names `option`.
+ * to name its zone.
  */
 export const parseMoment = (text: string, option: string, now: number): number => {
   const backMs = parseDuration(text);
@@ -45,7 +45,7 @@ export const parseMoment = (text: string, option: string, now: number): number =
   );
 };
 
-/** `--since` and `--until`; until now where nothing else is said. Throws a `UsageError`. */
+/** `--since` and `--until`; until now where nothing else is said. */
 export const parsePeriod = (
   given: { since: string; until?: string },
   now: number,

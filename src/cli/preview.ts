@@ -33,8 +33,6 @@ import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.t
 import { oneOf } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 
-// What `tocsin preview` shows: a sample, or an inspection or a stored notification as the service has it.
-
 interface PreviewedOptions extends ServiceOptions {
   type: string;
   protocol?: string;
@@ -111,8 +109,6 @@ const listedAlert = async (options: PreviewedOptions, id: string, context: Comma
 const previewed = async (options: PreviewedOptions, context: CommandContext): Promise<Previewed> =>
   options.id === undefined ? sampled(options) : { alerts: [await listedAlert(options, options.id, context)] };
 
-// Composes what `tocsin preview` shows, as a channel would: with storm, buttons and templates.
-
 interface Composed {
   kind: ChannelKind;
   /** What the channel would send: one for each message. */
@@ -127,7 +123,7 @@ export interface PreviewSettings {
   sentAt: string;
 }
 
-/** `config`: whose names, links and templates word it; without one, the defaults do. */
+/** As a channel would. `config`: whose names, links and templates word it; without one, the defaults do. */
 const composePreview = async (
   previewed: Previewed,
   { kind, format, webhookFormat, sentAt }: PreviewSettings,

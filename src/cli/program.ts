@@ -5,13 +5,11 @@ import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } fr
 import { forbiddenText, passingText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
-import { adopt, type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
+import { type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { receiverCommands, serviceCommands } from './service-commands.ts';
 import { startCommands } from './start-commands.ts';
-
-// What an error means for whoever started us: the exit code, and the words for it.
 
 const isTemporary = ({ reason }: ServiceError): boolean =>
   ['limited', 'failed', 'unreachable', 'aborted'].includes(reason);
@@ -34,7 +32,7 @@ const endOf = (error: unknown): { code: number; text: string } => {
   };
 };
 
-/** The exit code, and the text that says why, made safe to show; empty where that is said already. */
+/** What an error means for the shell and the operator: the exit code, and the text that says why, made safe to show; empty where that is said already. */
 export const exitCodeOf = (error: unknown): { code: number; text: string } => {
   const { code, text } = endOf(error);
   return { code, text: escapeInvisible(text) };
@@ -47,7 +45,7 @@ const commands = (make: CommandMaker): Command[] => [
   ...serviceCommands(make),
   ...receiverCommands(make),
   make
-    .command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema)
+    .plain('schema', "print the config's JSON Schema", () => import('./schema.ts'), 'schema')
     .option('--webhook', "print the schema of the webhooks' bodies instead"),
 ];
 
@@ -105,7 +103,8 @@ export const createProgram = (context: CommandContext, end: (code: ExitCode) => 
       ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
     })
     .showHelpAfterError('(see tocsin --help)');
-  for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
+  const { make, adopt } = createCommandMaker(context, end);
+  for (const [index, command] of commands(make).entries()) {
     adopt(program, command, { isDefault: index === 0 });
   }
   const completion = new Command('completion')

@@ -5,7 +5,7 @@ import type { Difference } from '../features/tripwire/message.ts';
 import { HISTORY_BOUNDS, type SeenChange } from '../features/tripwire/store.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
 import { oneOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -86,7 +86,7 @@ export const protocolHistory = (options: HistoryOptions, context: CommandContext
       options.service,
     );
     const histories = await historiesOf(view, services, name);
-    if (options.json === true) writeJson(context, { protocol: name, services: histories });
-    else for (const history of histories) context.write(historyText(name, history));
-    return EXIT.done;
+    return answer(context, options, { protocol: name, services: histories }, () =>
+      histories.map((history) => historyText(name, history)).join(''),
+    );
   });

@@ -4,7 +4,7 @@ import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';
 import { CHANNELS, channelChanges, channelSummary, createChannelMask } from './channels.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
 import { printListing } from './listing.ts';
 import { allProtocols, type ServiceOptions, withServices } from './services.ts';
@@ -86,13 +86,16 @@ const withDoubt = async (change: Promise<Confirmation>): Promise<Confirmation> =
 const printConfirmation = (
   confirmation: Confirmation,
   what: string,
-  { json }: ServiceOptions,
+  options: ServiceOptions,
   context: CommandContext,
 ): ExitCode => {
   const said = cleanLine(confirmation.message);
-  if (json === true) writeJson(context, confirmation.raw);
-  else context.write(`${what}${said === '' ? '' : `; the service says: ${said}`}\n`);
-  return EXIT.done;
+  return answer(
+    context,
+    options,
+    confirmation.raw,
+    () => `${what}${said === '' ? '' : `; the service says: ${said}`}\n`,
+  );
 };
 
 const checkName = (name: string): void => {

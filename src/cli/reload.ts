@@ -1,9 +1,9 @@
 /** `tocsin reload`: the running daemons read their config again, and each says what came of it. */
 import { askToReload, type DaemonAnswer } from '../app/reload.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
-import { ConfigError, formatProblem, UsageError } from '../errors.ts';
-import { parseDuration } from '../schema/fields.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { ConfigError, formatProblem } from '../errors.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { durationOf } from './options.ts';
 
 interface ReloadOptions extends CommonOptions {
   timeout: string;
@@ -17,18 +17,18 @@ const unchangedText = ({ config }: DaemonAnswer): string => {
   return `nothing has changed since ${config.since}, when this came into force:${indented(config.changed)}`;
 };
 
-const endText = (answer: DaemonAnswer, timeout: string): string => {
-  const { end } = answer;
+const endText = (daemon: DaemonAnswer, timeout: string): string => {
+  const { end } = daemon;
   if (end.outcome === 'reloaded') return `the new config is in force. Changed:${indented(end.changed)}`;
-  if (end.outcome === 'unchanged') return unchangedText(answer);
+  if (end.outcome === 'unchanged') return unchangedText(daemon);
   if (end.outcome === 'refused') return `refused, and the old config stays in force:${indented(end.problems)}`;
   if (end.outcome === 'stopped') return 'stopped meanwhile';
   if (end.outcome === 'silent') return `no answer within ${timeout}; see its log, and tocsin status`;
   return 'cannot read its config again, as it is of an earlier version: restart it';
 };
 
-const textOf = (answer: DaemonAnswer, timeout: string): string =>
-  `${answer.host} (pid ${answer.pid}): ${endText(answer, timeout)}\n`;
+const textOf = (daemon: DaemonAnswer, timeout: string): string =>
+  `${daemon.host} (pid ${daemon.pid}): ${endText(daemon, timeout)}\n`;
 
 const exitOf = (answers: readonly DaemonAnswer[]): ExitCode => {
   const ends = answers.map(({ end }) => end);
@@ -37,27 +37,19 @@ const exitOf = (answers: readonly DaemonAnswer[]): ExitCode => {
   return isDone && ends.some(({ outcome }) => outcome !== 'stopped') ? EXIT.done : EXIT.temporary;
 };
 
-const timeoutOf = (text: string): number => {
-  const timeoutMs = parseDuration(text);
-  if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${text}')`);
-  return timeoutMs;
-};
-
 /** Daemons may have secrets that this shell has not: only what is wrong here for certain is refused here. */
 export const reload = async (options: ReloadOptions, context: CommandContext): Promise<ExitCode> => {
-  const timeoutMs = timeoutOf(options.timeout);
-  const isJson = options.json === true;
+  const timeoutMs = durationOf(options.timeout, '--timeout', '60s');
   try {
     const { config } = await loadWithoutSecrets(options.config, context.env);
     const answers = await askToReload(config, { timeoutMs, signal: context.signal });
-    if (isJson) writeJson(context, { daemons: answers.map(({ end, ...who }) => ({ ...who, ...end })) });
-    else for (const answer of answers) context.write(textOf(answer, options.timeout));
+    const daemons = answers.map(({ end, ...who }) => ({ ...who, ...end }));
+    answer(context, options, { daemons }, () => answers.map((each) => textOf(each, options.timeout)).join(''));
     return exitOf(answers);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map(formatProblem);
-    if (isJson) writeJson(context, { problems });
-    else context.write(`${problems.join('\n')}\n`);
+    answer(context, options, { problems }, () => `${problems.join('\n')}\n`);
     return EXIT.mistake;
   }
 };

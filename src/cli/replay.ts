@@ -25,8 +25,6 @@ import { parsePeriod } from './options.ts';
 import { renderTable } from './table.ts';
 import { confirm, createProgress } from './terminal.ts';
 
-// What a replay did, or would do, in words. Pure.
-
 /** True where no alert has anywhere to go. */
 const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean => alerts === skipped + stranded;
 

@@ -4,8 +4,7 @@ import { UsageError } from '../errors.ts';
 import { createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
-// What config/demo.yaml asks for, filled in with a sandbox's addresses.
-
+/** What config/demo.yaml asks for, filled in with a sandbox's addresses. */
 export const sandboxEnvironment = ({ service, slack, telegram, smtp, webhook }: SandboxAddresses) => ({
   TOCSIN_SANDBOX_SERVICE: service.url,
   TOCSIN_SANDBOX_KEY: service.apiKey,

@@ -1,11 +1,10 @@
 /** `tocsin schema`: what editors need to help with the configuration file, and receivers to know what comes. */
+import { isObject } from '../alert.ts';
 import { payloadJsonSchema } from '../channels/webhook/schema.ts';
 import { inputJsonSchema } from '../config/schema.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 
 type Node = Record<string, unknown>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A variable in place of the value; what comes out of it is checked when the file is read. */
 const VARIABLE = { type: 'string', pattern: '\\$\\{' };
@@ -20,7 +19,7 @@ const mapValues = (node: Node, change: (value: unknown) => unknown): Node =>
   Object.fromEntries(Object.entries(node).map(([key, value]) => [key, change(value)]));
 
 const allowVariables = (value: unknown): unknown => {
-  if (!isNode(value)) return value;
+  if (!isObject(value)) return value;
   if (takesOnlyValues(value)) {
     const { description, default: fallback, writeOnly, ...rule } = value;
     const about = Object.entries({ description, default: fallback, writeOnly }).filter(
@@ -30,17 +29,19 @@ const allowVariables = (value: unknown): unknown => {
   }
   return {
     ...value,
-    ...(isNode(value.properties) ? { properties: mapValues(value.properties, allowVariables) } : {}),
+    ...(isObject(value.properties) ? { properties: mapValues(value.properties, allowVariables) } : {}),
     ...(Array.isArray(value.anyOf) ? { anyOf: value.anyOf.map(allowVariables) } : {}),
-    ...(isNode(value.items) ? { items: allowVariables(value.items) } : {}),
-    ...(isNode(value.additionalProperties) ? { additionalProperties: allowVariables(value.additionalProperties) } : {}),
+    ...(isObject(value.items) ? { items: allowVariables(value.items) } : {}),
+    ...(isObject(value.additionalProperties)
+      ? { additionalProperties: allowVariables(value.additionalProperties) }
+      : {}),
   };
 };
 
 /** JSON Schema (draft 2020-12) of the configuration file as it is written, with its variables. */
 export const configJsonSchema = (): Record<string, unknown> => {
   const schema = allowVariables(inputJsonSchema());
-  return { ...(isNode(schema) ? schema : {}), title: 'Tocsin configuration' };
+  return { ...(isObject(schema) ? schema : {}), title: 'Tocsin configuration' };
 };
 
 /** The command: prints the schema, to be saved where an editor or a receiver's developer looks for it. */

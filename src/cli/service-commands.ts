@@ -1,12 +1,9 @@
-/** The monitoring service's eight endpoints as commands: names, options and help texts. */
-import { type Command, Option } from 'commander';
+/** The monitoring service's eight endpoints as commands, and the commands for receivers of webhooks. */
+import type { Command } from 'commander';
 import { WEBHOOK_FORMATS } from '../channels/webhook/formats/names.ts';
-import { type CommandMaker, jsonOption } from './command.ts';
+import type { CommandMaker } from './command.ts';
 
 const INPUT = 'a JSON or YAML file, or - for standard input';
-
-const serviceOption = () =>
-  new Option('--service <name>', 'name of the service in the config; needed only where several fit');
 
 const withPeriod = (command: Command): Command =>
   command
@@ -30,81 +27,81 @@ const withInspectionFilter = (command: Command): Command =>
       .option('--detected <detector...>', 'where one of these detectors fired'),
   );
 
+const withService = (command: Command): Command =>
+  command.option('--service <name>', 'name of the service in the config; needed only where several fit');
+
 const withSecretsOption = (command: Command): Command =>
   command.option('--show-secrets', "with --json: print the channels' addresses whole, with paths and passwords");
 
-const finish = (command: Command): Command => command.addOption(serviceOption()).addOption(jsonOption());
-
 const protocolCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./protocols.ts');
-  const list = command('list', 'list all protocols that the API key may see', async () => (await load()).listProtocols);
-  const create = command('create', 'create a protocol', async () => (await load()).createProtocol);
-  const add = command('add-assets', 'add assets to a protocol, or change them', async () => (await load()).addAssets);
-  const replace = command(
-    'replace-channels',
-    'replace all channels of a protocol',
-    async () => (await load()).replaceChannels,
-  );
+  const list = command('list', 'list all protocols that the API key may see', load, 'listProtocols');
+  const create = command('create', 'create a protocol', load, 'createProtocol');
+  const add = command('add-assets', 'add assets to a protocol, or change them', load, 'addAssets');
+  const replace = command('replace-channels', 'replace all channels of a protocol', load, 'replaceChannels');
   const history = command(
     'history <name>',
     "show the changes of a protocol's channels, triggers, tracking and detectors that the daemons have seen, newest first",
-    async () => (await import('./protocol-history.ts')).protocolHistory,
+    () => import('./protocol-history.ts'),
+    'protocolHistory',
   );
   return group('protocols', 'protocols at the monitoring service: their assets and channels', [
-    finish(withSecretsOption(list.option('--hide-assets', 'leave the assets out, which is faster'))),
-    finish(
+    withService(withSecretsOption(list.option('--hide-assets', 'leave the assets out, which is faster'))),
+    withService(
       create
         .requiredOption('--name <name>', 'name of the protocol')
         .option('--assets <file>', `its assets: ${INPUT}`)
         .option('--channels <file>', `its channels: ${INPUT}`),
     ),
-    finish(
+    withService(
       add
         .requiredOption('--protocol <name|id>', 'the protocol')
         .requiredOption('--assets <file>', `its assets: ${INPUT}`),
     ),
-    finish(
+    withService(
       replace
         .requiredOption('--protocol <name|id>', 'the protocol')
         .requiredOption('--channels <file>', `its channels: ${INPUT}; an empty list removes all`)
         .option('--yes', 'do not ask for confirmation'),
     ),
-    history.option('--service <name>', 'only at this service of the config').addOption(jsonOption()),
+    history.option('--service <name>', 'only at this service of the config'),
   ]);
 };
 
 const inspectionCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./inspections.ts');
-  const list = command('list', 'list inspections, newest first', async () => (await load()).listInspections);
-  const stats = command('stats', 'count inspections by assessment', async () => (await load()).inspectionStats);
+  const list = command('list', 'list inspections, newest first', load, 'listInspections');
+  const stats = command('stats', 'count inspections by assessment', load, 'inspectionStats');
   return group('inspections', 'inspections at the monitoring service', [
-    finish(withLimit(withInspectionFilter(list))),
-    finish(withInspectionFilter(stats)),
+    withService(withLimit(withInspectionFilter(list))),
+    withService(withInspectionFilter(stats)),
   ]);
 };
 
 export const serviceCommands = (make: CommandMaker): Command[] => [
   protocolCommands(make),
   inspectionCommands(make),
-  finish(
+  withService(
     withSecretsOption(
       make
         .command(
           'settings',
           "show a protocol's detectors, assets and channels at the monitoring service",
-          async () => (await import('./settings.ts')).settings,
+          () => import('./settings.ts'),
+          'settings',
         )
         .requiredOption('--protocol <name>', 'the protocol'),
     ),
   ),
-  finish(
+  withService(
     withLimit(
       withPeriod(
         make
           .command(
             'notifications',
             'list the stored notifications of the monitoring service',
-            async () => (await import('./inspections.ts')).notifications,
+            () => import('./inspections.ts'),
+            'notifications',
           )
           .requiredOption('--protocol <name...>', 'the protocols'),
       ),
@@ -112,16 +109,16 @@ export const serviceCommands = (make: CommandMaker): Command[] => [
   ),
 ];
 
-// The commands for people who write webhook receivers. They need neither daemon nor network.
-
 const SECRET = 'the secret, whsec_...; default: $TOCSIN_WEBHOOK_SECRET, else the one in the config';
 
+/** For people who write webhook receivers. They need neither daemon nor network. */
 export const receiverCommands = ({ command, group }: CommandMaker): Command[] => [
   group('webhook', 'for authors of receivers: check a webhook, make a signed example, get the secret of a receiver', [
     command(
       'verify [body]',
       'check the signature of a received webhook, and say why it fails; the body is a file or standard input',
-      async () => (await import('./webhook-verify.ts')).verify,
+      () => import('./webhook-verify.ts'),
+      'verify',
     )
       .option('--headers <file>', 'a file with its HTTP headers, as curl -i prints them; the body may follow')
       .option('--id <value>', 'its webhook-id header')
@@ -132,24 +129,22 @@ export const receiverCommands = ({ command, group }: CommandMaker): Command[] =>
         '--url <url>',
         "the receiver's URL; needed where the config has deriveSecrets: each URL has its own secret",
       )
-      .option('--tolerance <duration>', 'how far its timestamp may be from now', '5m')
-      .addOption(jsonOption()),
+      .option('--tolerance <duration>', 'how far its timestamp may be from now', '5m'),
     command(
       'sample',
       'print a webhook as a curl command, signed where its format is, to try a receiver',
-      async () => (await import('./webhook-sample.ts')).sample,
+      () => import('./webhook-sample.ts'),
+      'sample',
     )
       .option('--type <type>', 'the webhook type, like inspection.critical', 'test.sample')
       .option('--format <format>', `the format: ${WEBHOOK_FORMATS.join(', ')}`, 'standard')
       .option('--url <url>', 'URL of the receiver', 'http://127.0.0.1:8080/')
-      .option('--secret <secret>', SECRET)
-      .addOption(jsonOption()),
+      .option('--secret <secret>', SECRET),
     command(
       'secret <url>',
       'print the secret by which the receiver at this URL verifies; while the config has two, the newer first',
-      async () => (await import('./webhook-secrets.ts')).secret,
-    )
-      .option('--derived', 'the one derived from channels.webhook.secret, also while another one is in use')
-      .addOption(jsonOption()),
+      () => import('./webhook-secrets.ts'),
+      'secret',
+    ).option('--derived', 'the one derived from channels.webhook.secret, also while another one is in use'),
   ]),
 ];

@@ -1,5 +1,5 @@
 /** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
-import type { JsonObject, JsonValue } from '../alert.ts';
+import { isObject, type JsonObject, type JsonValue } from '../alert.ts';
 import { channelRows } from '../channels/registry.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
 import { createChannelMask } from './channels.ts';
@@ -12,9 +12,6 @@ interface SettingsOptions extends ServiceOptions {
   protocol: string;
   showSecrets?: boolean;
 }
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
 
@@ -58,7 +55,7 @@ const renderSettings = (
   width: number | undefined,
 ): string => {
   const names = detectors.map(fieldText);
-  const assets = listOf(raw.assets).filter(isObject);
+  const assets = listOf(raw.assets).flatMap((asset) => (isObject(asset) ? [asset] : []));
   const rows = channelRows(channels);
   return [
     section('Detectors', names.length, `${indented(names.join(', '), width).join('\n')}\n`),

@@ -1,43 +1,45 @@
 /** The commands that one begins with: the daemon, its config, a try without either, and a first message. */
 import type { Command } from 'commander';
-import { type CommandMaker, jsonOption } from './command.ts';
+import type { CommandMaker } from './command.ts';
 
-const sandboxCommands = ({ command }: CommandMaker): Command[] => [
-  command(
+const sandboxCommands = ({ command, plain }: CommandMaker): Command[] => [
+  plain(
     'demo',
     'try the whole system on this machine, with a fake service and fake receivers',
-    async () => (await import('./demo.ts')).demo,
+    () => import('./demo.ts'),
+    'demo',
   )
     .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
     .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
   command(
     'sandbox',
     'run only the fake service and the fake receivers, to develop against',
-    async () => (await import('./sandbox.ts')).sandbox,
+    () => import('./sandbox.ts'),
+    'sandbox',
   )
     .option('--host <address>', 'where to listen', '127.0.0.1')
     .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
     .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
     .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic')
-    .option('--quiet', 'start without traffic')
-    .addOption(jsonOption()),
+    .option('--quiet', 'start without traffic'),
 ];
 
 const messageCommands = ({ command }: CommandMaker): Command[] => [
   command(
     'test',
     'send a test message through the real queue, and wait until it is delivered',
-    async () => (await import('./test.ts')).test,
+    () => import('./test.ts'),
+    'test',
   )
     .option('--protocol <name>', "send it to this protocol's channels")
     .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
     .option('--to <address>', `that address, or '\${NAME}' for a variable of the config`)
-    .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
-    .addOption(jsonOption()),
+    .option('--timeout <duration>', 'how long to wait until it is delivered', '60s'),
   command(
     'preview',
     'show what people would get, without sending anything: of a sample, or of an item of the service',
-    async () => (await import('./preview.ts')).preview,
+    () => import('./preview.ts'),
+    'preview',
   )
     .option(
       '--type <type>',
@@ -51,39 +53,39 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
     .option('--webhook-format <format>', 'what a webhook gets: standard, pagerduty, discord ...', 'standard')
     .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
     .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
-    .option('--open', 'write the pages and open them')
-    .addOption(jsonOption()),
+    .option('--open', 'write the pages and open them'),
   command(
     'status',
     'show services, protocols, destinations, queues and what needs attention',
-    async () => (await import('./status.ts')).status,
-  ).addOption(jsonOption()),
+    () => import('./status.ts'),
+    'status',
+  ),
   command(
     'reload',
     'have the running daemons read their config again, and say what each made of it',
-    async () => (await import('./reload.ts')).reload,
-  )
-    .option('--timeout <duration>', 'how long to wait for the daemons', '60s')
-    .addOption(jsonOption()),
+    () => import('./reload.ts'),
+    'reload',
+  ).option('--timeout <duration>', 'how long to wait for the daemons', '60s'),
   command(
     'audit',
     'compare what the services list with the ledger of deliveries, and queue again what is missing',
-    async () => (await import('./audit.ts')).audit,
+    () => import('./audit.ts'),
+    'audit',
   )
     .option(
       '--since <moment>',
       'begin with what the service wrote then: a date-time, or a duration back like 24h',
       '24h',
     )
-    .option('--dry-run', 'only report; queue nothing again')
-    .addOption(jsonOption()),
+    .option('--dry-run', 'only report; queue nothing again'),
 ];
 
-const initCommand = ({ command }: CommandMaker): Command =>
-  command(
+const initCommand = ({ plain }: CommandMaker): Command =>
+  plain(
     'init',
     'write a small config: asks for a service and a channel, and tries them',
-    async () => (await import('./init.ts')).init,
+    () => import('./init.ts'),
+    'init',
   )
     .option(
       '--service <url>',
@@ -109,17 +111,14 @@ const initCommand = ({ command }: CommandMaker): Command =>
 
 /** `run` is the first: what a supervisor starts without a command. */
 export const startCommands = (make: CommandMaker): Command[] => {
-  const { command } = make;
+  const { command, plain } = make;
   return [
-    command(
-      'run',
-      'run the daemon in the foreground, with JSON log lines on stdout',
-      async () => (await import('./run.ts')).run,
-    ),
+    plain('run', 'run the daemon in the foreground, with JSON log lines on stdout', () => import('./run.ts'), 'run'),
     initCommand(make),
-    command('check', 'print every problem in the config', async () => (await import('./check.ts')).check)
-      .option('--online', 'also ask the services, Redis and every channel whether they answer')
-      .addOption(jsonOption()),
+    command('check', 'print every problem in the config', () => import('./check.ts'), 'check').option(
+      '--online',
+      'also ask the services, Redis and every channel whether they answer',
+    ),
     ...sandboxCommands(make),
     ...messageCommands(make),
   ];

@@ -12,11 +12,9 @@ import {
 } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { type Column, renderTable } from './table.ts';
 import { withView } from './with-view.ts';
-
-// The status report for a terminal or a file: what needs a look comes first; no colour. Pure.
 
 const INDENT = '  ';
 
@@ -174,7 +172,7 @@ const problemsOf = ({ problems }: Shown): string[] =>
 /** As the page says it. What is not well is named above, or stands in a table. */
 const wellnessOf = (report: Shown): string[] => (stateOf({ report }) === 'well' ? [stateText({ report })] : []);
 
-/** Ends with a line feed. */
+/** What needs a look comes first. Ends with a line feed. */
 export const renderStatusText = (status: StatusReport, width?: number): string => {
   const report: Shown = { ...status, width };
   const { version, startedAt, now, dead } = report;
@@ -197,8 +195,7 @@ export const renderStatusText = (status: StatusReport, width?: number): string =
 export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {
   try {
     const report: StatusReport = await withView(options, context, (view) => view.status());
-    if (options.json === true) writeJson(context, report);
-    else context.show(renderStatusText(report, context.width));
+    answer(context, options, report, () => renderStatusText(report, context.width), context.show);
     return report.needsSomebody.length === 0 ? EXIT.done : EXIT.finding;
   } catch (error) {
     if (!(error instanceof NoDaemonError)) throw error;

@@ -5,8 +5,7 @@ import { UsageError } from '../errors.ts';
 import { escapeInvisible } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
-// Questions to the person at the terminal, one after the other; what they type as a secret is not shown.
-
+/** Questions to the person at the terminal, one after the other. */
 export interface Prompt {
   /** Undefined at the end of input, and at Ctrl-C. */
   ask(question: string): Promise<string | undefined>;
@@ -83,10 +82,8 @@ export const createPrompt = ({ input, output, signal, interrupt }: PromptDepende
   };
 };
 
-// Asks before something that cannot be taken back.
-
 /**
- * Resolves where `yes` was given or a person at the terminal says so; throws a `UsageError` otherwise. `deed` goes on
+ * Asks before something that cannot be taken back. Resolves where `yes` was given or a person at the terminal says so; throws a `UsageError` otherwise. `deed` goes on
  * from "this": `drops 12 deliveries`.
  */
 export const confirm = async (
@@ -100,8 +97,7 @@ export const confirm = async (
   if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new UsageError('nothing was done');
 };
 
-// How far a long walk is, in one line of standard error that is drawn again; nothing where no terminal is.
-
+/** How far a long walk is, in one line of standard error that is drawn again; nothing where no terminal is. */
 export interface Progress {
   /** Replaces the line that stands there. One line, without line feeds. */
   show(text: string): void;

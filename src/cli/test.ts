@@ -13,14 +13,12 @@ import { withName } from '../features/names/names.ts';
 import { sampleAlert } from '../features/sample/sample.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { nameOf, targetOf } from '../ledger/record.ts';
-import { parseDuration } from '../schema/fields.ts';
 import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { kindOf } from './options.ts';
+import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { durationOf, kindOf } from './options.ts';
 
-// An argument that is a variable of the config, such as `${WEBHOOK_URL}`: its value shows in no list of processes.
-
+/** An argument that is a variable of the config, such as `${WEBHOOK_URL}`: its value shows in no list of processes. */
 const VARIABLE = /^\$\{[A-Za-z_]\w*\}$/;
 
 /** The variable's value, from the environment or the file beside `config`; any other text as it is. Throws a `UsageError`. */
@@ -135,20 +133,14 @@ const sentText = ({ alert, outcomes, cancelled }: Sent): string => {
   return [...lines, ...(cancelled === undefined ? [] : [rest]), ''].join('\n');
 };
 
-const timeoutOf = ({ timeout }: TestOptions): number => {
-  const timeoutMs = parseDuration(timeout);
-  if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${timeout}')`);
-  return timeoutMs;
-};
-
 /** Sends and waits until every delivery has ended, or the time is over. */
 const sendSample = async (
   options: TestOptions,
+  timeoutMs: number,
   config: Config,
   command: TestCommand,
   { signal, warn }: Pick<CommandContext, 'signal' | 'warn'>,
 ): Promise<Sent> => {
-  const timeoutMs = timeoutOf(options);
   const destinations = await destinationsOf(options, command, warn);
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
@@ -188,19 +180,15 @@ const sendSample = async (
 export const test = async (options: TestOptions, context: CommandContext): Promise<ExitCode> => {
   // Before anything is opened.
   checkGoal(options);
-  timeoutOf(options);
+  const timeoutMs = durationOf(options.timeout, '--timeout', '60s');
   const config = await loadConfig(options.config, context.env);
   const to = options.to === undefined ? {} : { to: withVariable(options.to, '--to', options.config, context.env) };
   const command = await openTestCommand(config, context.signal);
   try {
-    const sent = await sendSample({ ...options, ...to }, config, command, context);
+    const sent = await sendSample({ ...options, ...to }, timeoutMs, config, command, context);
     const { outcomes } = sent;
-    if (options.json === true)
-      writeJson(
-        context,
-        outcomes.map(({ shown: _shown, ...one }) => one),
-      );
-    else context.write(sentText(sent));
+    const plain = outcomes.map(({ shown: _shown, ...one }) => one);
+    answer(context, options, plain, () => sentText(sent));
     if (outcomes.every(({ state }) => state === 'delivered')) return EXIT.done;
     return outcomes.some(({ state }) => state === 'dead') ? EXIT.mistake : EXIT.temporary;
   } finally {

@@ -15,10 +15,8 @@ import {
 import { nameOf, RETENTION_SECONDS } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { clockText } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
 import { type View, withView } from './with-view.ts';
-
-// A trace as text: the item, then each destination with every attempt. Pure.
 
 /** `2026-11-20 10:07:31.002 UTC` */
 export const exactTime = (at: string): string => clockText(at, 'milliseconds');
@@ -76,7 +74,7 @@ const traceLines = ({ alert, acknowledged, deliveries }: Trace): string[] => [
   ...(deliveries.length === 0 ? ['  it had no destination'] : deliveries.flatMap(deliveryLines)),
 ];
 
-/** Ends with a line feed. */
+/** The item, then each destination with every attempt. Ends with a line feed. */
 export const renderTraces = (traces: readonly Trace[]): string =>
   `${traces.map((trace) => traceLines(trace).join('\n')).join('\n\n')}\n`;
 
@@ -117,7 +115,5 @@ export const trace = (options: CommonOptions & { id: string }, context: CommandC
     const id = await inFull(options.id.trim(), view);
     const traces = await createTracer({ ...store, services: names })(id);
     if (traces.length === 0) throw unknown(id);
-    if (options.json === true) writeJson(context, traces);
-    else context.show(renderTraces(traces));
-    return EXIT.done;
+    return answer(context, options, traces, () => renderTraces(traces), context.show);
   });

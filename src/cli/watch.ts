@@ -1,19 +1,16 @@
 /** `tocsin watch`: what happens now, of all daemons that share the Redis. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '../errors.ts';
 import { actionText } from '../features/status/operator-log.ts';
 import { type AlertEvent, createWatch, MOST_NEW } from '../features/watch/watch.ts';
 import type { RecordedAction } from '../ledger/operator-log.ts';
 import { nameOf } from '../ledger/record.ts';
-import { parseDuration } from '../schema/fields.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock, iso } from '../time.ts';
 import { troubleText } from '../trouble.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { durationOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
-
-// What `tocsin watch` prints: one line for each event. Pure.
 
 /** Times are ISO 8601. */
 type WatchEvent =
@@ -140,18 +137,10 @@ const createPatience = (read: () => Promise<WatchEvent[]>) => {
   };
 };
 
-const endOf = ({ for: text }: WatchOptions): number => {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  const durationMs = parseDuration(text);
-  if (durationMs === undefined) throw new UsageError(`--for must be a duration like 30s (got '${text}')`);
-  return performance.now() + durationMs;
-};
-
-export const watch = async (options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
-  watchUntil(endOf(options), options, context);
-
-const watchUntil = (endAt: number, options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
-  withView(options, context, async (view) => {
+export const watch = async (options: WatchOptions, context: CommandContext): Promise<ExitCode> => {
+  const durationMs = options.for === undefined ? Number.POSITIVE_INFINITY : durationOf(options.for, '--for', '30s');
+  const endAt = performance.now() + durationMs;
+  return withView(options, context, async (view) => {
     const { signal } = context;
     const [alerts, actions, troubles] = [
       createAlerts(view, options.protocol),
@@ -170,3 +159,4 @@ const watchUntil = (endAt: number, options: WatchOptions, context: CommandContex
     }
     return EXIT.done;
   });
+};

@@ -12,7 +12,7 @@ import { sampleAlert } from '../features/sample/sample.ts';
 import { alertId, destinationId } from '../item.ts';
 import { createSecret } from '../secret.ts';
 import { iso } from '../time.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type ExitCode } from './context.ts';
 import { oneOf } from './options.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
@@ -120,7 +120,7 @@ export const sample = async (options: SampleOptions, context: CommandContext): P
   const format = oneOf('--format', options.format, WEBHOOK_FORMATS);
   const secrets = formatOf(format).isSigned ? await secretsFor(address, options, context) : [];
   const requests = requestsOf({ format, alerts, address }, secrets, now);
-  if (options.json === true) writeJson(context, requests.length === 1 ? requests[0] : requests);
-  else context.write(requests.map(({ url, headers, body }) => `${curlOf(url, headers, body)}\n`).join('\n'));
-  return EXIT.done;
+  return answer(context, options, requests.length === 1 ? requests[0] : requests, () =>
+    requests.map(({ url, headers, body }) => `${curlOf(url, headers, body)}\n`).join('\n'),
+  );
 };

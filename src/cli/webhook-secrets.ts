@@ -7,7 +7,7 @@ import { isSigningSecret } from '../channels/webhook/signature.ts';
 import { loadConfig } from '../config/load.ts';
 import { UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
 
 export interface SecretOptions extends CommonOptions {
   secret?: string;
@@ -147,17 +147,14 @@ const ownSecretsFor = async (
   );
 };
 
-// `tocsin webhook secret`: what to give the people of one receiver, so that they can verify what comes.
-
 interface ReceiverOptions extends CommonOptions {
   url: string;
   derived?: boolean;
 }
 
+/** What to give the people of one receiver, so that they can verify what comes. */
 export const secret = async (options: ReceiverOptions, context: CommandContext): Promise<ExitCode> => {
   const url = addressIn('the URL', options.url);
   const secrets = await ownSecretsFor(url, options, context);
-  if (options.json === true) writeJson(context, { url, secrets });
-  else context.write(secrets.map((one) => `${one}\n`).join(''));
-  return EXIT.done;
+  return answer(context, options, { url, secrets }, () => secrets.map((one) => `${one}\n`).join(''));
 };

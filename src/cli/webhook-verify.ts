@@ -1,9 +1,9 @@
 /** `tocsin webhook verify`: whether a webhook that somebody received is as it was sent, and if not, why not. */
 import { type Check, type Received, verifyWebhook } from '../channels/webhook/verify.ts';
 import { UsageError } from '../errors.ts';
-import { parseDuration } from '../schema/fields.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { readInputBytes, STANDARD_INPUT } from './input.ts';
+import { durationOf } from './options.ts';
 import { otherSecrets, possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
 
 interface VerifyOptions extends SecretOptions {
@@ -69,16 +69,13 @@ const lineOf = ({ check, ok, detail }: Check): string => `${ok ? 'ok  ' : 'FAIL'
 
 /** Ends with 2 where a check failed. */
 export const verify = async (options: VerifyOptions, context: CommandContext): Promise<ExitCode> => {
-  const toleranceMs = parseDuration(options.tolerance);
-  if (toleranceMs === undefined) {
-    throw new UsageError(`--tolerance must be a duration like 5m (got '${options.tolerance}')`);
-  }
+  const toleranceMs = durationOf(options.tolerance, '--tolerance', '5m');
   const secrets = await possibleSecrets(options, context);
   const others = await otherSecrets(options, secrets, context);
   const received = await readReceived(options, context);
   const checks = verifyWebhook(received, { secrets, others, now: Date.now(), toleranceMs });
   const isValid = checks.every(({ ok }) => ok);
-  if (options.json === true) writeJson(context, { valid: isValid, checks });
-  else context.write(`${checks.map(lineOf).join('')}${isValid ? 'valid' : 'not valid'}\n`);
+  const verdict = isValid ? 'valid' : 'not valid';
+  answer(context, options, { valid: isValid, checks }, () => `${checks.map(lineOf).join('')}${verdict}\n`);
   return isValid ? EXIT.done : EXIT.finding;
 };
