@@ -121,7 +121,7 @@ const FEATURES: Record<string, readonly string[]> = {
 const feature = (name: string): string => `features/${name}/`;
 
 const SANDBOX = [
-  ...['', 'service/', 'receivers/'],
+  ...['', 'service/', 'receivers/', 'screens/'],
   ...['formats/', 'slack/', 'smtp/', 'telegram/'].map((folder) => `receivers/${folder}`),
 ].map((folder) => `sandbox/${folder}`);
 const EVERYTHING_INNER = [
@@ -198,7 +198,15 @@ const ROWS: Record<string, readonly string[]> = {
   'app/': [...EVERYTHING_INNER, 'type pino', 'type ioredis'],
   'daemon.ts': [...EVERYTHING_INNER, 'app/', 'type pino'],
   'cli/': [
-    ...[...EVERYTHING_INNER, 'app/', 'daemon.ts', 'sandbox/', 'sandbox/service/', 'sandbox/receivers/'],
+    ...[
+      ...EVERYTHING_INNER,
+      'app/',
+      'daemon.ts',
+      'sandbox/',
+      'sandbox/service/',
+      'sandbox/receivers/',
+      'sandbox/screens/',
+    ],
     ...[...KINDS.map((kind) => `channels/${kind}/`), 'channels/webhook/formats/', 'commander', 'yaml', 'zod'],
   ],
   'main.ts': ['cli/', 'errors.ts'],

@@ -1,7 +1,7 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
 import { textIn } from '../../src/channels/content/foreign.ts';
-import { bodyAsJson } from '../../src/features/preview/reader.ts';
-import { unescapeSlack } from '../../src/features/preview/slack.ts';
+import { bodyAsJson } from '../../src/sandbox/screens/reader.ts';
+import { unescapeSlack } from '../../src/sandbox/screens/slack.ts';
 import { escapeHtml, unescapeHtml } from '../../src/text.ts';
 
 export interface LockScreenBodies {

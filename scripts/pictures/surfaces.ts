@@ -1,10 +1,10 @@
 /** The places where people read messages: each draws the messages of some scenes. A new kind of message is one more entry. */
 import type { ChannelKind } from '../../src/alert.ts';
 import { SENT_AT } from '../../src/features/preview/findings.ts';
-import { mailHeadHtml } from '../../src/features/preview/page.ts';
-import type { Reader } from '../../src/features/preview/reader.ts';
-import { slackHtml } from '../../src/features/preview/slack.ts';
-import { telegramHtml } from '../../src/features/preview/telegram.ts';
+import { mailHeadHtml } from '../../src/sandbox/screens/page.ts';
+import type { Reader } from '../../src/sandbox/screens/reader.ts';
+import { slackHtml } from '../../src/sandbox/screens/slack.ts';
+import { telegramHtml } from '../../src/sandbox/screens/telegram.ts';
 import { terminalHtml } from './terminal.ts';
 
 /** Somebody in Berlin, right after it was sent. */

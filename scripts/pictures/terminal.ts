@@ -1,6 +1,6 @@
 /** The text part of a mail in a terminal, drawn as HTML. */
 import { textIn } from '../../src/channels/content/foreign.ts';
-import { bodyAsJson } from '../../src/features/preview/reader.ts';
+import { bodyAsJson } from '../../src/sandbox/screens/reader.ts';
 import { escapeHtml } from '../../src/text.ts';
 
 /** Columns of the terminal. */

@@ -1,8 +1,8 @@
 /** How many words a reader gets of each scene: at a glance, and with what is folded away. */
 import type { ChannelKind } from '../../src/alert.ts';
 import { SCENES } from '../../src/features/preview/scenes.ts';
-import { slackHtml } from '../../src/features/preview/slack.ts';
-import { telegramHtml } from '../../src/features/preview/telegram.ts';
+import { slackHtml } from '../../src/sandbox/screens/slack.ts';
+import { telegramHtml } from '../../src/sandbox/screens/telegram.ts';
 import type { SceneChannels } from '../../test/support/scenes.ts';
 import type { Artist } from './draw.ts';
 import { READER } from './surfaces.ts';

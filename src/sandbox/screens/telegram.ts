@@ -2,10 +2,8 @@
  * A message as Telegram shows it, drawn as HTML: about right in its colours and sizes, exact in its words. Its markup is
  * HTML already; what a browser does not know of it is times, and quotes that unfold.
  */
-import type { JsonObject } from '../../alert.ts';
-import { textIn } from '../../channels/content/foreign.ts';
-import { escapeHtml } from '../../text.ts';
-import { bodyAsJson, objectsIn, type Reader, telegramDate, timeOf } from './reader.ts';
+import type { JsonObject } from '../json.ts';
+import { bodyAsJson, escapeHtml, objectsIn, type Reader, telegramDate, textIn, timeOf } from './reader.ts';
 
 const TIME = /<tg-time\s+unix="(\d+)"(?:\s+format="(\w*)")?\s*>([^<]*)<\/tg-time>/g;
 

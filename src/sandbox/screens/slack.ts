@@ -1,10 +1,6 @@
 /** A message as Slack shows it, drawn as HTML: about right in its colours and sizes, exact in its words. */
-import type { JsonObject, JsonValue } from '../../alert.ts';
-import { textIn } from '../../channels/content/foreign.ts';
-import { escapeHtml } from '../../text.ts';
-import { bodyAsJson, isObject, objectsIn, type Reader, slackDate, timeOf } from './reader.ts';
-
-// Slack's markup as HTML, as far as our messages could use it.
+import { isObject, type JsonObject, type JsonValue } from '../json.ts';
+import { bodyAsJson, escapeHtml, objectsIn, type Reader, slackDate, textIn, timeOf } from './reader.ts';
 
 /** A text without Slack's three escapes. */
 export const unescapeSlack = (text: string): string =>

@@ -1,10 +1,14 @@
-/** Times as the apps show them: by the clock of the one who reads. */
-import type { JsonObject, JsonValue } from '../../alert.ts';
+/** How a message is read: its body as JSON, and times as the apps show them, by the reader's clock. */
+import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 
-// Bodies of messages as they go over the wire: read as JSON, whatever their kind calls them.
+export const textIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
-export const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&${ENTITIES[sign]};`);
+
+export const unescapeHtml = (text: string): string =>
+  Object.entries(ENTITIES).reduceRight((left, [sign, name]) => left.replaceAll(`&${name};`, sign), text);
 
 export const objectsIn = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];

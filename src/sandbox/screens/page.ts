@@ -1,15 +1,12 @@
 /** Composed messages as people see them: a page that opens in a browser, and text for a terminal. */
 
-import type { ChannelKind } from '../../alert.ts';
-import { textIn } from '../../channels/content/foreign.ts';
-import { escapeHtml, unescapeHtml } from '../../text.ts';
-import { bodyAsJson, objectsIn, type Reader } from './reader.ts';
+import { bodyAsJson, escapeHtml, objectsIn, type Reader, textIn, unescapeHtml } from './reader.ts';
 import { SLACK_STYLE, slackHtml } from './slack.ts';
 import { TELEGRAM_STYLE, telegramHtml } from './telegram.ts';
 
-// What a mail program shows of a mail besides its HTML, drawn as HTML.
+type Kind = 'email' | 'slack' | 'telegram' | 'webhook';
 
-/** What stands above the mail itself. */
+/** What a mail program shows above the mail itself. */
 export const mailHeadHtml = (body: unknown): string => {
   const { subject, attachments } = bodyAsJson(body);
   const files = objectsIn(attachments).map(
@@ -66,7 +63,7 @@ interface Drawing {
   text(body: unknown, reader: Reader): string;
 }
 
-const DRAWINGS: Readonly<Record<ChannelKind, Drawing>> = {
+const DRAWINGS: Readonly<Record<Kind, Drawing>> = {
   email: { html: mailHtml, text: mailText },
   slack: { html: slackHtml, text: (body, reader) => textOfHtml(slackHtml(body, reader)) },
   telegram: { html: telegramHtml, text: (body, reader) => textOfHtml(telegramHtml(body, reader)) },
@@ -74,7 +71,7 @@ const DRAWINGS: Readonly<Record<ChannelKind, Drawing>> = {
 };
 
 /** One kind's messages as a whole HTML document that loads nothing. */
-export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reader: Reader): string => {
+export const previewPage = (kind: Kind, bodies: readonly unknown[], reader: Reader): string => {
   const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
   const messages = bodies.map((body) => DRAWINGS[kind].html(body, reader)).join('\n');
   return `<!doctype html>
@@ -85,5 +82,4 @@ export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reade
 };
 
 /** One message as plain text. */
-export const previewText = (kind: ChannelKind, body: unknown, reader: Reader): string =>
-  DRAWINGS[kind].text(body, reader);
+export const previewText = (kind: Kind, body: unknown, reader: Reader): string => DRAWINGS[kind].text(body, reader);
