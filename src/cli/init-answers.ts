@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts';
 import { parseHostPort } from '../schema/fields.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 import { type ChannelAnswers, SERVICE_KEY, type ServiceAnswers } from './init-config.ts';
-import { kindOf } from './options.ts';
+import { kindOf, oneOf } from './options.ts';
 
 export interface InitOptions extends CommonOptions {
   service?: string;
@@ -74,12 +74,12 @@ export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Vari
   }
 };
 
-/** Asks until there is an answer; `standard` is taken for none. */
-const askFor = async ({ ask, warn }: Io, question: string, standard?: string): Promise<string> => {
+/** Asks until there is an answer; none stands for what is offered. */
+const askFor = async ({ ask, warn }: Io, question: string, offered?: string): Promise<string> => {
   for (;;) {
     const answer = await ask?.(question);
     if (answer === undefined) throw new UsageError(STOPPED);
-    const text = answer.trim() || standard;
+    const text = answer.trim() || offered;
     if (text !== undefined) return text;
     warn('An answer is needed; Ctrl-C ends this.\n');
   }
@@ -89,6 +89,24 @@ const askFor = async ({ ask, warn }: Io, question: string, standard?: string): P
 const askAgain = (io: Io, question: string, before: string | undefined): Promise<string> =>
   askFor(io, before === undefined ? question : question.replace(/: $/, ` [${before}]: `), before);
 
+/** Asks until `read` takes it: it throws a `UsageError` for what it does not take. `given`: by an option. */
+const askUntil = async <T>(
+  io: Io,
+  question: string,
+  { given, before }: { given?: string | undefined; before?: string | undefined },
+  read: (text: string) => T,
+): Promise<T> => {
+  for (let text = given; ; text = undefined) {
+    const answer = text ?? (await askAgain(io, question, before));
+    try {
+      return read(answer);
+    } catch (error) {
+      if (!(error instanceof UsageError) || io.ask === undefined) throw error;
+      io.warn(`${error.message}\n`);
+    }
+  }
+};
+
 /** Takes the variable where it is set, unless it was tried in vain. */
 const settle = async (io: Io, variables: Variables, name: string, question: string, again: boolean): Promise<void> => {
   const known = variables.given[name] ?? variables.known[name] ?? '';
@@ -97,25 +115,10 @@ const settle = async (io: Io, variables: Variables, name: string, question: stri
     variables.given[name] = known;
     return;
   }
-  for (;;) {
-    const answer = await io.askSecret?.(question);
-    if (answer === undefined) throw new UsageError(STOPPED);
-    const text = answer.trim();
-    if (text === '') continue;
-    variables.given[name] = text;
-    return;
-  }
-};
-
-/** One that can be none is asked for again at once, before its key is typed for nothing. */
-const askBaseUrl = async (io: Io, given: string | undefined, before: string | undefined): Promise<string> => {
-  const question = 'Base URL of the monitoring service, like https://host/api: ';
-  for (let text = given; ; text = undefined) {
-    const baseUrl = (text ?? (await askAgain(io, question, before))).trim();
-    const { error } = serviceSection.shape.baseUrl.safeParse(baseUrl);
-    if (error === undefined || io.ask === undefined) return baseUrl;
-    io.warn(`it ${error.issues[0]?.message}\n`);
-  }
+  let answer: string | undefined = '';
+  while (answer === '') answer = (await io.askSecret?.(question))?.trim();
+  if (answer === undefined) throw new UsageError(STOPPED);
+  variables.given[name] = answer;
 };
 
 /** `before`: what did not work. The person is asked for everything again, and offered it. */
@@ -126,38 +129,32 @@ export const askService = async (
   before?: ServiceAnswers,
 ): Promise<ServiceAnswers> => {
   const given = before === undefined ? options.service : undefined;
-  const baseUrl = await askBaseUrl(io, given, before?.baseUrl);
+  const question = 'Base URL of the monitoring service, like https://host/api: ';
+  const baseUrl = await askUntil(io, question, { given, before: before?.baseUrl }, (answer) => {
+    const { error } = serviceSection.shape.baseUrl.safeParse(answer.trim());
+    // Asked for again at once, before its key is typed for nothing. Where nobody can be asked, the check names it.
+    if (error !== undefined && io.ask !== undefined) throw new UsageError(`it ${error.issues[0]?.message}`);
+    return answer.trim();
+  });
   await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
   return { baseUrl };
 };
 
 const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')}: `;
 
-const askKind = async (io: Io, before: ChannelKind = 'slack'): Promise<ChannelKind> => {
-  for (;;) {
-    try {
-      return kindOf((await askAgain(io, KIND_QUESTION, before)).toLowerCase());
-    } catch (error) {
-      if (!(error instanceof UsageError) || error.message === STOPPED) throw error;
-      io.warn(`${error.message.replace('--channel', 'it')}\n`);
-    }
-  }
-};
+const askKind = (io: Io, before: ChannelKind = 'slack'): Promise<ChannelKind> =>
+  askUntil(io, KIND_QUESTION, { before }, (answer) => oneOf('it', answer.toLowerCase(), CHANNEL_KINDS));
 
 type Relay = NonNullable<ChannelAnswers['relay']>;
-const TLS_QUESTION = 'Encryption to the relay: verify, opportunistic, off: ';
 
-const askHost = async (io: Io, smtp: string | undefined, before?: Relay): Promise<Pick<Relay, 'host' | 'port'>> => {
-  const offered = before === undefined ? undefined : `${before.host}:${before.port}`;
-  for (let text = smtp; ; text = undefined) {
-    const answer = text ?? (await askAgain(io, 'Mail relay as HOST:PORT, like smtp.example.com:587: ', offered));
-    const relay = parseHostPort(answer.includes(':') ? answer : `${answer}:587`);
-    if (relay !== undefined) return relay;
-    const rule = `--smtp must be HOST:PORT, like smtp.example.com:587 (got '${answer}')`;
-    if (io.ask === undefined) throw new UsageError(rule);
-    io.warn(`${rule}\n`);
-  }
+const hostOf = (answer: string): Pick<Relay, 'host' | 'port'> => {
+  const relay = parseHostPort(answer.includes(':') ? answer : `${answer}:587`);
+  if (relay !== undefined) return relay;
+  throw new UsageError(`--smtp must be HOST:PORT, like smtp.example.com:587 (got '${answer}')`);
 };
+
+const RELAY_QUESTION = 'Mail relay as HOST:PORT, like smtp.example.com:587: ';
+const TLS_QUESTION = 'Encryption to the relay: verify, opportunistic, off: ';
 
 const askRelay = async (
   options: InitOptions,
@@ -165,7 +162,8 @@ const askRelay = async (
   settleSecret: () => Promise<void>,
   before?: Relay,
 ): Promise<Relay> => {
-  const { host, port } = await askHost(io, options.smtp, before);
+  const offered = before && `${before.host}:${before.port}`;
+  const { host, port } = await askUntil(io, RELAY_QUESTION, { given: options.smtp, before: offered }, hostOf);
   const from = options.from ?? (await askAgain(io, 'Sender, like Tocsin <tocsin@example.com>: ', before?.from));
   const user = options.smtpUser ?? (io.ask === undefined ? '' : await askFor(io, 'User at the relay [none]: ', ''));
   if (user !== '') await settleSecret();
@@ -200,11 +198,9 @@ export const askChannel = async (
   return { kind, to: to.trim(), isPrivate, ...api, ...(relay === undefined ? {} : { relay }) };
 };
 
-/** True for yes; without an answer `standard`. Asks until it is one of both: a key that is typed here is no no. */
-export const askWhether = async (io: Io, question: string, standard: boolean): Promise<boolean> => {
-  for (;;) {
-    const answer = await askFor(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, standard ? 'y' : 'n');
-    if (/^(y(es)?|no?)$/i.test(answer)) return /^y/i.test(answer);
-    io.warn('it must be y or n\n');
-  }
-};
+/** True for yes; without an answer `standard`. A key that is typed here is no no. */
+export const askWhether = (io: Io, question: string, standard: boolean): Promise<boolean> =>
+  askUntil(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, { before: standard ? 'y' : 'n' }, (answer) => {
+    if (!/^(y(es)?|no?)$/i.test(answer)) throw new UsageError('it must be y or n');
+    return /^y/i.test(answer);
+  });

@@ -21,175 +21,144 @@ const INDENT = '  ';
 /** With the columns of the terminal. */
 type Shown = StatusReport & { width?: number | undefined };
 
-const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number | undefined): string[] =>
-  renderTable(rows, columns, { width: width === undefined ? undefined : width - INDENT.length })
-    .trimEnd()
-    .split('\n')
-    .map((line) => `${INDENT}${line}`);
+const section = (title: string, lines: readonly string[]): string =>
+  [title, ...lines.map((line) => `${INDENT}${line}`)].join('\n');
 
-const section = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n');
-
-const daemonsOf = (report: Shown): string[] => {
-  const shown = shownDaemons(report);
-  if (shown.length === 0) return [];
-  return [
-    section(
-      `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
-      tableOf(
-        shown,
-        [
-          { head: 'host', cell: ({ host }) => host },
-          { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
-          { head: 'version', cell: (daemon) => daemon.version },
-          { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
-          { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
-          { head: 'state', isRemark: true, cell: daemonText },
-        ],
-        report.width,
-      ),
-    ),
-  ];
+const tableOf = <Row>(
+  title: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { width }: Pick<Shown, 'width'>,
+): string => {
+  const table = renderTable(rows, columns, { width: width === undefined ? undefined : width - INDENT.length });
+  return section(title, table.trimEnd().split('\n'));
 };
 
-const servicesOf = ({ services, width }: Shown): string =>
-  section(
+/** Its title counts the rows; left out where there are none. */
+const countedTable: typeof tableOf = (title, rows, columns, shown) =>
+  rows.length === 0 ? '' : tableOf(`${title} (${rows.length})`, rows, columns, shown);
+
+const daemonsOf = (report: Shown): string => {
+  const shown = shownDaemons(report);
+  if (shown.length === 0) return '';
+  return tableOf(
+    `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
+    shown,
+    [
+      { head: 'host', cell: ({ host }) => host },
+      { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
+      { head: 'version', cell: (daemon) => daemon.version },
+      { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
+      { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
+      { head: 'state', isRemark: true, cell: daemonText },
+    ],
+    report,
+  );
+};
+
+const servicesOf = (report: Shown): string =>
+  tableOf(
     'Services',
-    tableOf(
-      services,
-      [
-        { head: 'service', cell: ({ name }) => name },
-        {
-          head: 'state',
-          isRemark: true,
-          cell: serviceText,
-        },
-      ],
-      width,
-    ),
+    report.services,
+    [
+      { head: 'service', cell: ({ name }) => name },
+      { head: 'state', isRemark: true, cell: serviceText },
+    ],
+    report,
   );
 
-const destinationsOf = ({ destinations, now, width }: Shown): string =>
-  section(
-    `Destinations (${destinations.length})`,
-    tableOf(
-      sortDestinations(destinations),
-      [
-        { head: 'kind', cell: ({ kind }) => kind },
-        { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
-        { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
-        { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
-        { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
-        { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, now) },
-        { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
-      ],
-      width,
-    ),
+const destinationsOf = (report: Shown): string =>
+  tableOf(
+    `Destinations (${report.destinations.length})`,
+    sortDestinations(report.destinations),
+    [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
+      { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
+      { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
+      { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
+      { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, report.now) },
+      { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
+    ],
+    report,
   );
 
-const mutesOf = ({ mutes, width }: Shown): string[] =>
-  mutes.length === 0
-    ? []
-    : [
-        section(
-          `Mutes (${mutes.length})`,
-          tableOf(
-            mutes,
-            [
-              { head: 'mute', cell: ({ id }) => id },
-              { head: 'until', cell: ({ until }) => clockText(until) },
-              { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-              { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
-              { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
-            ],
-            width,
-          ),
-        ),
-      ];
+const mutesOf = (report: Shown): string =>
+  countedTable(
+    'Mutes',
+    report.mutes,
+    [
+      { head: 'mute', cell: ({ id }) => id },
+      { head: 'until', cell: ({ until }) => clockText(until) },
+      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+      { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
+      { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
+    ],
+    report,
+  );
 
-const queuesOf = ({ queues, width }: Shown): string =>
-  section(
+const queuesOf = (report: Shown): string =>
+  tableOf(
     'Queues',
-    tableOf(
-      queues,
-      [
-        { head: 'queue', cell: ({ name }) => name },
-        { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
-        { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
-        { head: 'sending', isNumber: true, cell: ({ active }) => active },
-        { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
-      ],
-      width,
-    ),
+    report.queues,
+    [
+      { head: 'queue', cell: ({ name }) => name },
+      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+      { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
+      { head: 'sending', isNumber: true, cell: ({ active }) => active },
+      { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
+    ],
+    report,
   );
 
-const protocolsOf = ({ protocols, now, width }: Shown): string =>
-  section(
-    `Protocols (${protocols.length})`,
-    tableOf(
-      sortProtocols(protocols).flatMap(({ sources, ...protocol }) =>
-        sources.map((source) => ({ ...protocol, ...source })),
-      ),
-      [
-        { head: 'protocol', shrinks: true, cell: ({ name }) => name },
-        { head: 'service', cell: ({ service }) => service },
-        { head: 'source', cell: ({ source }) => source },
-        { head: 'last read', cell: ({ lastPoll }) => ago(lastPoll, now) },
-        { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
-        { head: 'channels', shrinks: true, cell: ({ channels }) => channels.join(', ') || 'none' },
-      ],
-      width,
+const protocolsOf = (report: Shown): string =>
+  tableOf(
+    `Protocols (${report.protocols.length})`,
+    sortProtocols(report.protocols).flatMap(({ sources, ...protocol }) =>
+      sources.map((source) => ({ ...protocol, ...source })),
     ),
+    [
+      { head: 'protocol', shrinks: true, cell: ({ name }) => name },
+      { head: 'service', cell: ({ service }) => service },
+      { head: 'source', cell: ({ source }) => source },
+      { head: 'last read', cell: ({ lastPoll }) => ago(lastPoll, report.now) },
+      { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
+      { head: 'channels', shrinks: true, cell: ({ channels }) => channels.join(', ') || 'none' },
+    ],
+    report,
   );
 
-const unwatchedOf = ({ unwatched, width }: Shown): string[] =>
-  unwatched.length === 0
-    ? []
-    : [
-        section(
-          `Not watched (${unwatched.length})`,
-          tableOf(
-            unwatched,
-            [
-              { head: 'protocol', cell: ({ name }) => name },
-              { head: 'service', cell: ({ service }) => service },
-              { head: 'why', isRemark: true, cell: ({ reason }) => reason },
-            ],
-            width,
-          ),
-        ),
-      ];
+const unwatchedOf = (report: Shown): string =>
+  countedTable(
+    'Not watched',
+    report.unwatched,
+    [
+      { head: 'protocol', cell: ({ name }) => name },
+      { head: 'service', cell: ({ service }) => service },
+      { head: 'why', isRemark: true, cell: ({ reason }) => reason },
+    ],
+    report,
+  );
 
-const problemsOf = ({ problems }: Shown): string[] =>
-  problems.length === 0
-    ? []
-    : [
-        section(
-          'Needs a look',
-          problems.map((problem) => `${INDENT}${cleanLine(problem)}`),
-        ),
-      ];
+const problemsOf = ({ problems }: Shown): string =>
+  problems.length === 0 ? '' : section('Needs a look', problems.map(cleanLine));
 
 /** As the page says it. What is not well is named above, or stands in a table. */
-const wellnessOf = (report: Shown): string[] => (stateOf({ report }) === 'well' ? [stateText({ report })] : []);
+const wellnessOf = (report: Shown): string => (stateOf({ report }) === 'well' ? stateText({ report }) : '');
 
 /** What needs a look comes first. Ends with a line feed. */
 export const renderStatusText = (status: StatusReport, width?: number): string => {
   const report: Shown = { ...status, width };
   const { version, startedAt, now, dead } = report;
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
-  return `${[
+  const sections = [
     `Tocsin ${version}${started}, as of ${clockText(now)}`,
-    ...problemsOf(report),
-    ...wellnessOf(report),
-    ...daemonsOf(report),
-    servicesOf(report),
-    destinationsOf(report),
-    ...mutesOf(report),
-    queuesOf(report),
-    protocolsOf(report),
-    ...unwatchedOf(report),
+    ...[problemsOf, wellnessOf, daemonsOf, servicesOf, destinationsOf, mutesOf, queuesOf, protocolsOf, unwatchedOf].map(
+      (sectionOf) => sectionOf(report),
+    ),
     `Dead and kept: ${dead}`,
-  ].join('\n\n')}\n`;
+  ];
+  return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 };
 
 export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {

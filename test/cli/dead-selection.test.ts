@@ -35,11 +35,6 @@ const select = (selection: Partial<DeadSelection>, letters = LETTERS) => {
   return selector.result();
 };
 
-test('letters from before passing faults had a name of their own are found by the new word', () => {
-  const old = letter(one, SLACK, 'retry');
-  for (const reason of ['unavailable', 'retry']) expect(select({ reason }, [old]).ids).toEqual([old.id]);
-});
-
 describe('a selection of dead deliveries', () => {
   test.each([
     ['all', { all: true }, [twoSlack, twoNowhere, oneSlack, oneEmail]],
