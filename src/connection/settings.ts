@@ -1,5 +1,4 @@
 /** How one connection is made: whom we trust, what we show, through which proxy, and what errors call all that. */
-
 import {
   type ConnectionOptions,
   checkServerIdentity,
@@ -11,8 +10,6 @@ import type { ConnectionNames } from '../net.ts';
 import { certificatesIn } from '../schema/connection.ts';
 import type { Secret } from '../secret.ts';
 import { type ProxyFor, proxyHost } from './proxy-variables.ts';
-
-// How one connection is made: whom we trust, what we show, and through which proxy; and what errors call all that.
 
 /** All texts are PEM, checked when the config was read. */
 interface TlsSettings {
@@ -84,11 +81,8 @@ export const createConnections = (
   };
 };
 
-// Whom a TLS connection trusts and what it shows, as Node's options.
-
+/** Whom a TLS connection trusts and what it shows, as Node's options. */
 export type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'secureContext' | 'checkServerIdentity'>;
-
-const MIN_VERSION = 'TLSv1.2';
 
 /**
  * `ca` counts beside the well-known authorities: a peer that gets a public certificate later stays reachable. A
@@ -107,7 +101,7 @@ export const tlsOptions = ({ ca, onlyCa, cert, key }: TlsSettings, { isChosen }:
       ...shown,
       ca: [...getCACertificates('default'), ...given.map(String)],
       allowPartialTrustChain: true,
-      minVersion: MIN_VERSION,
+      minVersion: 'TLSv1.2',
     }),
     checkServerIdentity: (host: string, certificate: PeerCertificate) =>
       isChosen && own.some((raw) => raw.equals(certificate.raw)) ? undefined : checkServerIdentity(host, certificate),

@@ -1,7 +1,5 @@
 /** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
-import type { ConnectionSettings } from '../connection/settings.ts';
 import type { ChannelEntry } from '../item.ts';
-import type { Secret } from '../secret.ts';
 import type { RequestLabel } from './failure.ts';
 import {
   type Confirmation,
@@ -25,7 +23,7 @@ import {
   protocolPath,
   queryString,
 } from './queries.ts';
-import { createTransport, type Decode, type Salvage } from './request.ts';
+import { createTransport, type Decode, type Salvage, type Transport, type TransportSettings } from './request.ts';
 import {
   decodeInspection,
   decodeNotification,
@@ -36,25 +34,17 @@ import {
   pageOfOversized,
 } from './wire.ts';
 
-/** The service's own time: it dates the items, so cursors follow its clock and not ours. */
-export interface ServiceClock {
-  /** Learns from the time that an answer named, in epoch milliseconds; absent: nothing. */
-  observe(serverTime: number | undefined): void;
-  /**
-   * Epoch milliseconds by the service's clock; by ours before the first answer. Rather too early than too late: items are
-   * then read twice and never skipped.
-   */
-  now(): number;
-}
-
 /** A smaller lead over our clock is no skew: clocks in one network agree no better. */
 const TOLERANCE_MS = 2000;
 
 /** Answers in a row that must be ahead to be believed: one bad node behind a balancer answers now and then. */
 const ANSWERS_AHEAD = 8;
 
-/** A `Date` header has whole seconds, and the answer travelled: both make the service's clock seem slow, which does no harm. */
-export const createServiceClock = (now: () => number): ServiceClock => {
+/**
+ * The service's own time: it dates the items, so cursors follow its clock and not ours. A `Date` header has whole seconds,
+ * and the answer travelled: both make the service's clock seem slow, which does no harm.
+ */
+export const createServiceClock = (now: () => number) => {
   let skewMs = 0;
   /** Of the answers in a row that were ahead, the last few. */
   let ahead: number[] = [];
@@ -68,41 +58,35 @@ export const createServiceClock = (now: () => number): ServiceClock => {
   };
 
   return {
-    observe: (serverTime) => {
+    /** Learns from the time that an answer named, in epoch milliseconds; absent: nothing. */
+    observe: (serverTime: number | undefined): void => {
       if (serverTime === undefined) return;
       const skew = serverTime - now();
-      if (skew >= TOLERANCE_MS) return observeAhead(skew);
-      ahead = [];
-      mayBeAhead = false;
-      skewMs = Math.min(0, skew);
+      if (skew >= TOLERANCE_MS) observeAhead(skew);
+      else {
+        ahead = [];
+        mayBeAhead = false;
+        skewMs = Math.min(0, skew);
+      }
     },
-    now: () => now() + skewMs,
+    /**
+     * Epoch milliseconds by the service's clock; by ours before the first answer. Rather too early than too late: items
+     * are then read twice and never skipped.
+     */
+    now: (): number => now() + skewMs,
   };
 };
 
-export interface ServiceOptions {
-  service: {
-    /** Short id of the entry, in error messages. */
-    name: string;
-    /** Absolute; a path is kept, a trailing slash makes no difference. */
-    baseUrl: string;
-    apiKey: Secret;
-    /** Milliseconds for one request as a whole. */
-    timeout: number;
+export type ServiceClock = ReturnType<typeof createServiceClock>;
+
+export interface ServiceOptions extends TransportSettings {
+  service: TransportSettings['service'] & {
     /** Asked for in every list; the service may give less. */
     pageSize: number;
     arrayParams: ArrayParams;
   };
-  /** Certificates and a proxy. Default: none. */
-  connection?: ConnectionSettings;
   /** How lists are written at present; found out while the client runs. Default: as `arrayParams` says. */
   listStyle?: () => ArrayParams;
-  /** Epoch milliseconds. Default `Date.now`. */
-  now?: () => number;
-  /** Connections at most; further requests wait, within their own timeout. Default 20. */
-  connections?: number;
-  /** Largest answer that is read, in bytes after decompression. Default 20 MB. */
-  maxBodyBytes?: number;
 }
 
 /** A contract as it is given to the service. */
@@ -115,68 +99,34 @@ export interface AssetInput {
   descriptor: string;
 }
 
-export interface CreateProtocolBody {
+interface CreateProtocolBody {
   protocolName: string;
   assets?: readonly AssetInput[];
   notificationChannels?: readonly ChannelEntry[];
 }
 
-export interface AddAssetsBody {
-  protocolId: string;
-  assets: readonly AssetInput[];
-}
-
-export interface ReplaceChannelsBody {
-  protocolId: string;
-  /** All of the protocol's channels from now on. */
-  notificationChannels: readonly ChannelEntry[];
-}
-
-/** Every function throws a `ServiceError`, or a `UsageError` for a request that cannot be written as asked. */
-export interface ServiceClient {
-  readonly name: string;
-  /** Items a page asked for where a query names no other number. */
-  readonly pageSize: number;
-  listProtocols(query: ProtocolQuery, signal: AbortSignal): Promise<Page<Protocol>>;
-  createProtocol(body: CreateProtocolBody, signal: AbortSignal): Promise<Confirmation>;
-  addAssets(body: AddAssetsBody, signal: AbortSignal): Promise<Confirmation>;
-  replaceChannels(body: ReplaceChannelsBody, signal: AbortSignal): Promise<Confirmation>;
-  listInspections(query: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>>;
-  /** Counts for the same query; page number and size are sent only where they are given. */
-  inspectionStats(query: InspectionQuery, signal: AbortSignal): Promise<InspectionStats>;
-  settings(protocol: string, signal: AbortSignal): Promise<ProtocolSettings>;
-  listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Notification>>;
-  /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then every call throws. */
-  heldForMs(): number;
-  /** Takes no new request and waits for those in flight. Idempotent. */
-  close(): Promise<void>;
-}
-
-const DEFAULT_CONNECTIONS = 20;
-const DEFAULT_MAX_BODY_BYTES = 20_000_000;
-
-type Transport = ReturnType<typeof createTransport>;
-
 /** The endpoints that change something. */
-const changes = (transport: Transport): Pick<ServiceClient, 'createProtocol' | 'addAssets' | 'replaceChannels'> => {
-  const change = (label: RequestLabel, body: object, signal: AbortSignal) =>
+const changes = (transport: Transport) => {
+  const change = (label: RequestLabel, body: object, signal: AbortSignal): Promise<Confirmation> =>
     transport.ask({ ...label, path: `/${label.endpoint}`, body }, decodeConfirmation, signal);
   return {
-    createProtocol: (body, signal) =>
+    createProtocol: (body: CreateProtocolBody, signal: AbortSignal) =>
       change({ method: 'POST', endpoint: 'protocols/create', protocol: body.protocolName }, body, signal),
-    addAssets: (body, signal) =>
+    addAssets: (body: { protocolId: string; assets: readonly AssetInput[] }, signal: AbortSignal) =>
       change({ method: 'PUT', endpoint: 'protocols/assets/add', protocol: body.protocolId }, body, signal),
-    replaceChannels: (body, signal) => {
+    /** `notificationChannels`: all of the protocol's channels from now on. */
+    replaceChannels: (
+      body: { protocolId: string; notificationChannels: readonly ChannelEntry[] },
+      signal: AbortSignal,
+    ) => {
       const endpoint = 'protocols/notification-channels/replace';
       return change({ method: 'PATCH', endpoint, protocol: body.protocolId }, body, signal);
     },
   };
 };
 
-type Reads = 'listProtocols' | 'listInspections' | 'inspectionStats' | 'settings' | 'listNotifications';
-
 /** The endpoints that only read. */
-const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayParams): Pick<ServiceClient, Reads> => {
+const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayParams) => {
   const query = (params: Params, style = listStyle()) => queryString(params, style);
   const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });
   const get = <T>(
@@ -192,57 +142,52 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
 
   // Each is async, so that a query that cannot be written rejects and does not throw.
   return {
-    listProtocols: async ({ pageNumber, pageSize: size, hideAssets }, signal) => {
+    listProtocols: async (
+      { pageNumber, pageSize: size, hideAssets }: ProtocolQuery,
+      signal: AbortSignal,
+    ): Promise<Page<Protocol>> => {
       const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
       const decode: Decode<Page<Protocol>> = (json, time) => decodeProtocolPage(json, time, pageNumber !== undefined);
       return get({ endpoint: 'protocols' }, path, decode, signal);
     },
-    listInspections: async (asked, signal) => {
+    listInspections: async (asked: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>> => {
       const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;
       const decode = decodePage((raw) => decodeInspection(raw, asked.protocol), asked.pageNumber !== undefined);
       return get({ endpoint: 'inspections', protocol: asked.protocol }, path, decode, signal, salvageOf(asked));
     },
-    inspectionStats: async (asked, signal) => {
+    /** Counts for the same query; page number and size are sent only where they are given. */
+    inspectionStats: async (asked: InspectionQuery, signal: AbortSignal): Promise<InspectionStats> => {
       const path = `${protocolPath(asked)}/inspections/stats${query(inspectionParams(asked))}`;
       return get({ endpoint: 'inspections/stats', protocol: asked.protocol }, path, decodeStats, signal);
     },
-    settings: async (protocol, signal) =>
+    settings: async (protocol: string, signal: AbortSignal): Promise<ProtocolSettings> =>
       get({ endpoint: 'settings', protocol }, `${protocolPath({ protocol })}/settings`, decodeSettings, signal),
-    listNotifications: async (asked, signal) => {
+    listNotifications: async (asked: NotificationQuery, signal: AbortSignal): Promise<Page<Notification>> => {
       const path = `/notifications${query(sized(notificationParams(asked)), asked.listStyle)}`;
       const decode = decodePage((raw) => decodeNotification(raw, asked.protocols), asked.pageNumber !== undefined);
-      return get(
-        { endpoint: 'notifications', protocol: asked.protocols.join(', ') },
-        path,
-        decode,
-        signal,
-        salvageOf(asked),
-      );
+      const label = { endpoint: 'notifications', protocol: asked.protocols.join(', ') };
+      return get(label, path, decode, signal, salvageOf(asked));
     },
   };
 };
 
-/** Opens no connection yet. Throws a `UsageError` for a key that no header can carry. */
-export const createServiceClient = (options: ServiceOptions): ServiceClient => {
-  const { service, now = Date.now } = options;
-  const { name, pageSize, arrayParams } = service;
+/**
+ * Opens no connection yet. Throws a `UsageError` for a key that no header can carry. Every function of it throws a
+ * `ServiceError`, or a `UsageError` for a request that cannot be written as asked.
+ */
+export const createServiceClient = (options: ServiceOptions) => {
+  const { name, pageSize, arrayParams } = options.service;
   const { listStyle = () => arrayParams } = options;
-  const transport = createTransport({
-    name,
-    baseUrl: service.baseUrl,
-    apiKey: service.apiKey,
-    timeoutMs: service.timeout,
-    connections: options.connections ?? DEFAULT_CONNECTIONS,
-    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-    now,
-    connection: options.connection ?? {},
-  });
+  const transport = createTransport(options);
   return {
     name,
+    /** Items a page asked for where a query names no other number. */
     pageSize,
     ...reads(transport, pageSize, listStyle),
     ...changes(transport),
     heldForMs: transport.heldForMs,
-    close: () => transport.close(),
+    close: transport.close,
   };
 };
+
+export type ServiceClient = ReturnType<typeof createServiceClient>;

@@ -3,9 +3,6 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, errors, type Pool } from 'undici';
 
-// One request and its answer. A small answer comes whole and without a stream: undici would make one of each, which costs
-// a quiet poll a third of its CPU.
-
 export interface Response {
   statusCode: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -35,13 +32,11 @@ const streamOf = (controller: Dispatcher.DispatchController, isOver: () => boole
     },
   });
 
-/** Collects what comes; `push` gives false where it should pause. */
-const collector = (): { chunks: Buffer[]; push(chunk: Buffer): boolean } => {
-  const chunks: Buffer[] = [];
-  return { chunks, push: (chunk) => chunks.push(chunk) > 0 };
-};
-
-/** Rejects where no answer began; a stream ends with the error of what came later. `maxBytes`: no more is held whole. */
+/**
+ * Rejects where no answer began; a stream ends with the error of what came later. A small answer comes whole and without a
+ * stream: undici would make one of each, which costs a poll that finds nothing a third of its CPU. `maxBytes`: no more is
+ * held whole.
+ */
 export const exchange = (
   pool: Pool,
   request: Dispatcher.DispatchOptions,
@@ -53,7 +48,7 @@ export const exchange = (
     let started: Dispatcher.DispatchController | undefined;
     let stream: Readable | undefined;
     let answer: Pick<Response, 'statusCode' | 'headers'> | undefined;
-    const whole = collector();
+    const whole: Buffer[] = [];
     const fail = (error: Error): void => {
       reject(error);
       stream?.destroy(error);
@@ -79,12 +74,13 @@ export const exchange = (
         resolve({ ...answer, body: stream });
       },
       onResponseData: (controller, chunk) => {
-        if (!(stream ?? whole).push(chunk)) controller.pause();
+        if (stream === undefined) whole.push(chunk);
+        else if (!stream.push(chunk)) controller.pause();
       },
       onResponseEnd: () => {
         isOver = true;
         if (stream !== undefined) stream.push(null);
-        else if (answer !== undefined) resolve({ ...answer, body: Buffer.concat(whole.chunks) });
+        else if (answer !== undefined) resolve({ ...answer, body: Buffer.concat(whole) });
       },
       onResponseError: (_controller, error) => {
         isOver = true;
@@ -92,8 +88,6 @@ export const exchange = (
       },
     });
   });
-
-// An answer as it comes: its headers, and its body, decompressed and taken in up to a bound only.
 
 /** The first value of a header; names are lower-case. */
 export const headerOf = ({ headers }: Response, name: string): string | undefined => {
@@ -135,7 +129,7 @@ export interface BodyStart {
 export const readBody = async (body: Readable, maxBytes: number): Promise<BodyStart> => {
   const chunks: Buffer[] = [];
   let size = 0;
-  // By its events: an iterator costs a quiet poll more than all that it reads.
+  // By its events: an iterator costs a poll that finds nothing more than all that it reads.
   await new Promise<void>((resolve, reject) => {
     body.on('error', reject).on('end', resolve);
     body.on('close', () => reject(new Error('the answer ended early')));
@@ -150,8 +144,6 @@ export const readBody = async (body: Readable, maxBytes: number): Promise<BodySt
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
   return { text, isWhole: size <= maxBytes };
 };
-
-// How many values an answer holds, before it is parsed: of 20 MB of `{},` the parser makes a gigabyte. Pure.
 
 /** Twice as many as the largest answer holds where it is full of real items. */
 export const MOST_VALUES = 2_000_000;
@@ -174,7 +166,10 @@ const endOfText = (json: string, from: number): number => {
   return json.length;
 };
 
-/** By what comes before each value: a comma or an opening bracket. */
+/**
+ * Whether an answer holds too many values, found before it is parsed: of 20 MB of `{},` the parser makes a gigabyte. By what
+ * comes before each value: a comma or an opening bracket.
+ */
 export const hasTooManyValues = (json: string, most = MOST_VALUES): boolean => {
   if (json.length <= Math.min(SEARCHED_FROM, most)) return false;
   let count = 0;

@@ -81,8 +81,6 @@ export const classify = (
   return ['unreachable', `no answer: the server ${fault}${remedy === undefined ? '' : `: ${remedy}`}`];
 };
 
-// What an answer from outside says, as text that is safe to show.
-
 /** The beginning of a body that is searched, in UTF-16 units. */
 export const EXCERPT_SOURCE_LIMIT = 16_384;
 
@@ -126,8 +124,6 @@ export const excerptOf = (body: string): string => {
   if (json !== undefined) return cleanLine(findMessage(json) ?? start);
   return cleanLine(/^\s*</.test(start) ? htmlText(start) : start);
 };
-
-// What an answer other than 2xx means, and how long it asks us to wait.
 
 /** Milliseconds of an HTTP date, or `undefined`. */
 export const httpDateMs = (header: string | undefined): number | undefined => {

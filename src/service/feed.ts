@@ -5,17 +5,15 @@ import { contentId, type Item, type ItemPage } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
-import type { ArrayParams } from './queries.ts';
+import type { DateQuery } from './queries.ts';
 import { readStretches, type Stretch, type StretchPage } from './stretches.ts';
 import { type ListStyles, readInStyles } from './styles.ts';
 import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
 
-// Transactions that a text names.
-
 /** As a whole: neither a part of longer hexadecimal data nor of a word. */
 const HASH = /(?<![0-9a-z])0x[0-9a-f]{64}(?![0-9a-z])/gi;
 
-/** Hashes in lower case, each once, in their order. */
+/** The transactions that a text names: hashes in lower case, each once, in their order. */
 export const transactionsIn = (text: string): string[] => [
   ...new Set(Array.from(text.matchAll(HASH), ([hash]) => hash.toLowerCase())),
 ];
@@ -29,43 +27,6 @@ export interface FeedSettings {
 
 /** A page with what was left out of it. */
 export type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
-
-export interface Feed {
-  /**
-   * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
-   * sorts, without those that name another listed protocol. `thorough` lets nothing slip between two pages, and says up
-   * to when everything was read. Otherwise it is one walk.
-   */
-  inspections(protocol: string, since: number, signal: AbortSignal, thorough?: boolean): AsyncGenerator<FeedPage>;
-  /** Notifications of several protocols, likewise. */
-  notifications(
-    protocols: readonly string[],
-    since: number,
-    signal: AbortSignal,
-    thorough?: boolean,
-  ): AsyncGenerator<FeedPage>;
-}
-
-/** Pages of one source: of inspections those of the only protocol, of notifications those of all that are named. */
-export const pagesOf = (
-  feed: Feed,
-  { source, protocols }: { source: Source; protocols: readonly string[] },
-  since: number,
-  signal: AbortSignal,
-  thorough: boolean,
-): AsyncGenerator<FeedPage> => {
-  const [only = ''] = protocols;
-  return source === 'inspections'
-    ? feed.inspections(only, since, signal, thorough)
-    : feed.notifications(protocols, since, signal, thorough);
-};
-
-type Fetch<T> = (query: {
-  startDate: number;
-  endDate?: number | undefined;
-  pageNumber: number | undefined;
-  pageSize: number | undefined;
-}) => Promise<Page<T>>;
 
 /** An inspection as an item to poll. */
 export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
@@ -140,19 +101,18 @@ async function* ownPages(
 const NONE: ReadonlySet<string> = new Set();
 
 const identify = ({ itemId }: Item): string => itemId;
-const datesOf = ({ dates }: Item): Item['dates'] => dates;
 
 export const createFeed = (
   client: ServiceClient,
   clock: ServiceClock,
   { assessment, listed = async () => NONE }: FeedSettings,
   styles: ListStyles,
-): Feed => {
+) => {
   const readAssessments = createAssessmentReader(assessment);
   const numbering = { inspections: {} as PageNumbering, notifications: {} as PageNumbering };
 
   const read = <T>(
-    fetch: Fetch<T>,
+    fetch: (query: DateQuery) => Promise<Page<T>>,
     convert: (items: T[]) => Item[],
     shared: PageNumbering,
     since: number,
@@ -169,14 +129,19 @@ export const createFeed = (
         // Pages that are smaller than usual show nothing of how large they can be.
         { numbering: pageSize === undefined ? shared : { ...shared }, pageSize: pageSize ?? client.pageSize },
       );
-    return thorough ? readStretches({ walk, identify, datesOf }, since) : walk({ after: since });
+    return thorough ? readStretches({ walk, identify, datesOf: ({ dates }) => dates }, since) : walk({ after: since });
   };
 
   return {
-    inspections: async function* (protocol, since, signal, thorough = false) {
+    /**
+     * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
+     * sorts, without those that name another listed protocol. `thorough` lets nothing slip between two pages, and says up
+     * to when everything was read. Otherwise it is one walk.
+     */
+    inspections: (protocol: string, since: number, signal: AbortSignal, thorough = false): AsyncGenerator<FeedPage> => {
       const pages = read(
         async (query) => {
-          // A trouble of this protocol alone: whoever reads several goes on with the others.
+          // A trouble of this protocol alone: a reader of several goes on with the others.
           if (!isPathSegment(protocol))
             throw new ServiceError(
               'rejected',
@@ -189,10 +154,16 @@ export const createFeed = (
         since,
         thorough,
       );
-      yield* ownPages(pages, protocol, listed);
+      return ownPages(pages, protocol, listed);
     },
-    notifications: (protocols, since, signal, thorough = false) =>
-      readInStyles(styles, protocols, thorough, (style: ArrayParams) =>
+    /** Notifications of several protocols, likewise. */
+    notifications: (
+      protocols: readonly string[],
+      since: number,
+      signal: AbortSignal,
+      thorough = false,
+    ): AsyncGenerator<FeedPage> =>
+      readInStyles(styles, protocols, thorough, (style) =>
         read(
           (query) => client.listNotifications({ protocols, listStyle: style, sort: 'asc', ...query }, signal),
           fromNotifications,
@@ -202,4 +173,20 @@ export const createFeed = (
         ),
       ),
   };
+};
+
+export type Feed = ReturnType<typeof createFeed>;
+
+/** Pages of one source: of inspections those of the only protocol, of notifications those of all that are named. */
+export const pagesOf = (
+  feed: Feed,
+  { source, protocols }: { source: Source; protocols: readonly string[] },
+  since: number,
+  signal: AbortSignal,
+  thorough: boolean,
+): AsyncGenerator<FeedPage> => {
+  const [only = ''] = protocols;
+  return source === 'inspections'
+    ? feed.inspections(only, since, signal, thorough)
+    : feed.notifications(protocols, since, signal, thorough);
 };

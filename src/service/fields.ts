@@ -68,8 +68,7 @@ export const optional = <K extends string, V>(name: K, value: V | undefined): { 
   return fields;
 };
 
-// How deep a value of the service may be nested: what writes JSON recurses, and ends with an exception somewhere above 4,000.
-
+/** So deep a value may be nested: what writes JSON recurses, and ends with an exception somewhere above 4,000. */
 const MOST_DEEP = 500;
 export const TOO_DEEP = `nested more than ${MOST_DEEP} deep`;
 

@@ -1,5 +1,4 @@
 /** One key's listing of protocols, and of their assets, as far as it can be read. */
-
 import { type ServiceBound, ServiceError } from '../errors.ts';
 import {
   type ChannelEntry,
@@ -9,6 +8,7 @@ import {
   MOST_PROTOCOLS,
 } from '../item.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
+import { optional } from './fields.ts';
 import { walkPages } from './paginate.ts';
 import { nameOfListed, type Protocol } from './protocols.ts';
 import { type Page, readAssessment } from './wire.ts';
@@ -29,12 +29,6 @@ export interface Listing {
   /** What could not be read, or not whole, with the protocol's name as far as it has one. */
   malformed: (MalformedItem & { name: string })[];
   /** Why there may be more; absent where it was read to its end. */
-  unfinished?: ServiceError;
-}
-
-export interface AssetListing {
-  /** By protocol; those whose assets the service does not list are left out. */
-  assets: Map<string, ListedAsset[]>;
   unfinished?: ServiceError;
 }
 
@@ -64,7 +58,7 @@ const firstContacts = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
 
 const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
   name,
-  ...(id === undefined ? {} : { protocolId: id }),
+  ...optional('protocolId', id),
   channels: firstContacts(channels),
   notifyOn: Object.entries(triggers)
     .filter(([, { actions }]) => actions.includes(NOTIFICATION))
@@ -78,11 +72,9 @@ const toSettings = (
   { name, triggers, tracking, detectors }: Protocol,
   { channels }: Pick<ListedProtocol, 'channels'>,
 ): ListedSettings => ({
-  name,
-  channels,
-  triggers,
-  ...(tracking === undefined ? {} : { tracking }),
-  ...(detectors === undefined ? {} : { detectors }),
+  ...{ name, channels, triggers },
+  ...optional('tracking', tracking),
+  ...optional('detectors', detectors),
 });
 
 /** A protocol that names more contacts than are used. */
@@ -107,6 +99,7 @@ const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal:
   );
 
 type Pages = AsyncIterable<Page<Protocol>>;
+/** Gives what it kept of a page. */
 type Take = (page: Page<Protocol>) => unknown;
 
 const tooMuch = (what: string, bound: ServiceBound): ServiceError =>
@@ -162,7 +155,8 @@ export const listProtocols = async (service: Listable, signal: AbortSignal): Pro
   return { protocols, settings, malformed, ...end };
 };
 
-export const listAssets = async (service: Listable, signal: AbortSignal): Promise<AssetListing> => {
+/** By protocol; those whose assets the service does not list are left out. */
+export const listAssets = async (service: Listable, signal: AbortSignal) => {
   const listed = new Map<string, ListedAsset[]>();
   const end = await readAsFar(walkProtocols(service, false, signal), (page) => {
     const fresh = page.items.flatMap(({ name, assets }) => (assets === undefined ? [] : [[name, assets] as const]));

@@ -3,7 +3,6 @@
  * query differently, ignore the filter, or give fewer than were asked for. So an inspection that a list of ids does not
  * bring is asked for by its transaction, and it counts as gone only when the answer shows that the service filtered.
  */
-
 import { chunksOf } from '../chunks.ts';
 import type { Item } from '../item.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';

@@ -2,64 +2,64 @@
 import type { Config } from '../config/schema.ts';
 import { createProxyFor } from '../connection/proxy-variables.ts';
 import { type ConnectionSettings, createConnections, settingsIn } from '../connection/settings.ts';
-import { createServiceClient, createServiceClock, type ServiceClient, type ServiceClock } from './client.ts';
-import { createFeed, type Feed } from './feed.ts';
-import { createLookup, type Lookup } from './lookup.ts';
+import { createServiceClient, createServiceClock } from './client.ts';
+import { createFeed } from './feed.ts';
+import { createLookup } from './lookup.ts';
 import type { ArrayParams } from './queries.ts';
 import { createListStyles } from './styles.ts';
-
-export interface Service {
-  client: ServiceClient;
-  clock: ServiceClock;
-  /** What is polled. */
-  feed: Feed;
-  /** Suspicious inspections. */
-  near: Feed;
-  /** Inspections of every assessment. */
-  every: Feed;
-  lookUp: Lookup;
-}
+import type { Assessment } from './wire.ts';
 
 export interface OpenSettings {
   /** Names of what a service lists, each as `plainName` writes it. */
   listed?(service: string): Promise<ReadonlySet<string>>;
+  /** Called where a service turns out to want its lists in another style than the config says. */
   onListStyle?(service: string, style: ArrayParams): void;
 }
 
-/** `onListStyle` is called where a service turns out to want its lists in another style than the config says. */
+const openService = (
+  config: Config,
+  service: Config['services'][number],
+  connection: ConnectionSettings,
+  now: () => number,
+  { listed, onListStyle = () => {} }: OpenSettings,
+) => {
+  const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
+  const { concurrency: connections } = config.poll;
+  const client = createServiceClient({ service, now, connections, listStyle: styles.current, connection });
+  const clock = createServiceClock(now);
+  const names = listed === undefined ? {} : { listed: () => listed(service.name) };
+  const feedOf = (asked: { assessment?: Assessment }) => createFeed(client, clock, { ...asked, ...names }, styles);
+  const [only, ...others] = config.alerts.assessments;
+  return {
+    client,
+    clock,
+    /** What is polled. */
+    feed: feedOf(only !== undefined && others.length === 0 ? { assessment: only } : {}),
+    /** Suspicious inspections. */
+    near: feedOf({ assessment: 'suspecious' }),
+    /** Inspections of every assessment. */
+    every: feedOf({}),
+    lookUp: createLookup(client, clock),
+  };
+};
+
+export type Service = ReturnType<typeof openService>;
+
 export const openServices = (
   config: Config,
   now: () => number,
-  { listed, onListStyle = () => {} }: OpenSettings = {},
+  settings: OpenSettings = {},
 ): ReadonlyMap<string, Service> => {
   const proxyFor = createProxyFor(config.proxyVariables);
   const connectionTo = (service: Config['services'][number], index: number): ConnectionSettings => {
     const section = `services.${index}`;
-    return createConnections(
-      settingsIn(service),
-      { section, address: `${section}.baseUrl` },
-      proxyFor,
-    )(service.baseUrl);
+    const place = { section, address: `${section}.baseUrl` };
+    return createConnections(settingsIn(service), place, proxyFor)(service.baseUrl);
   };
   return new Map(
-    config.services.map((service, index) => {
-      const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
-      const { concurrency: connections } = config.poll;
-      const client = createServiceClient({
-        service,
-        now,
-        connections,
-        listStyle: styles.current,
-        connection: connectionTo(service, index),
-      });
-      const clock = createServiceClock(now);
-      const [only, ...others] = config.alerts.assessments;
-      const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      const names = listed === undefined ? {} : { listed: () => listed(service.name) };
-      const feed = createFeed(client, clock, { ...asked, ...names }, styles);
-      const near = createFeed(client, clock, { assessment: 'suspecious', ...names }, styles);
-      const every = createFeed(client, clock, names, styles);
-      return [service.name, { client, clock, feed, near, every, lookUp: createLookup(client, clock) }] as const;
-    }),
+    config.services.map((service, index) => [
+      service.name,
+      openService(config, service, connectionTo(service, index), now, settings),
+    ]),
   );
 };

@@ -7,8 +7,8 @@ export type FetchPage<T> = (pageNumber: number | undefined, pageSize: number | u
 
 export const sizeOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
 
-/** A plain 4xx about the page that was asked for; neither the key, nor a rate, nor a redirect. */
-export const isRefusal = (error: unknown): boolean =>
+/** A plain 4xx about what was asked for; neither the key, nor a rate, nor a redirect. */
+export const isRefusal = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   (error.reason === 'missing' || error.reason === 'rejected') &&
   (error.status ?? 0) >= 400;
@@ -40,17 +40,13 @@ export interface Smaller {
   again: number;
 }
 
-export interface Pages<T> {
-  fetchPage: FetchPage<T>;
-  /** Items a page. */
-  pageSize: number | undefined;
-  first: Page<T>;
-  /** Whether the walk has had some of a page's items. */
-  knows(page: Page<T>): boolean;
-}
-
-/** The later pages of one walk. */
-export const createPages = <T>({ fetchPage, pageSize: asked, first, knows }: Pages<T>) => {
+/** The pages after `first` of one walk, of `asked` items each. `knows`: whether the walk has had some of a page's items. */
+export const createPages = <T>(
+  fetchPage: FetchPage<T>,
+  asked: number | undefined,
+  first: Page<T>,
+  knows: (page: Page<T>) => boolean,
+) => {
   let pageSize = asked;
   let perPage = sizeOf(first);
   let isSmaller = false;

@@ -1,50 +1,37 @@
 /** Walks the pages of a list whose numbering, page size and end are not documented. */
-import type { JsonValue } from '../alert.ts';
 import { type ServiceBound, ServiceError } from '../errors.ts';
 import { contentId } from '../item.ts';
 import { createPages, type FetchPage, fetchFirst, isRefusal, type Smaller, sizeOf } from './page-size.ts';
 import type { Page } from './wire.ts';
 
-// Keeps of each page what a walk has not seen yet.
-
 /** Of a longer key only a digest is kept: ids come from outside. */
 const LONGEST_KEY = 100;
 const shortKey = (key: string): string => (key.length <= LONGEST_KEY ? key : contentId(key));
 
-/** Whether a key comes for the first time. */
-const createNovelty = () => {
-  const seen = new Set<string>();
-  return {
-    isNew: (key: string): boolean => {
-      const before = seen.size;
-      return seen.add(key).size > before;
-    },
-    has: (key: string): boolean => seen.has(key),
-  };
-};
-
-/** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
+/** Keeps of each page what was not seen in this walk. A malformed item has no identity but its content. */
 const createSieve = <T>(identify: (item: T) => string) => {
-  const items = createNovelty();
-  const pages = createNovelty();
-  const malformedKey = ({ raw }: { raw: JsonValue }): string => `malformed ${contentId(JSON.stringify(raw))}`;
+  const [items, pages] = [new Set<string>(), new Set<string>()];
+  const isNew = (seen: Set<string>, key: string): boolean => {
+    const before = seen.size;
+    return seen.add(key).size > before;
+  };
   const keysOf = (page: Page<T>): string[] => [
     ...page.items.map((item) => shortKey(`item ${identify(item)}`)),
-    ...page.malformed.map(malformedKey),
+    ...page.malformed.map(({ raw }) => `malformed ${contentId(JSON.stringify(raw))}`),
   ];
   return {
-    knows: (page: Page<T>): boolean => keysOf(page).some(items.has),
+    knows: (page: Page<T>): boolean => keysOf(page).some((key) => items.has(key)),
     take: (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
       const keys = keysOf(page);
-      const isNew = keys.map(items.isNew);
+      const areNew = keys.map((key) => isNew(items, key));
       return {
         news: {
           ...page,
-          items: page.items.filter((_, index) => isNew[index]),
-          malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
+          items: page.items.filter((_, index) => areNew[index]),
+          malformed: page.malformed.filter((_, index) => areNew[page.items.length + index]),
         },
         // Most pages are empty, and a digest costs more than all else that is done with them.
-        isRepeat: !pages.isNew(keys.length === 0 ? '' : contentId(...keys)),
+        isRepeat: !isNew(pages, keys.length === 0 ? '' : contentId(...keys)),
       };
     },
   };
@@ -63,9 +50,9 @@ export interface PageNumbering {
 export interface WalkOptions {
   /** Pages after which a walk is given up with a `ServiceError`. */
   maxPages?: number;
-  /** The same for items, whatever the size of the pages. */
+  /** The same for items. */
   maxItems?: number;
-  /** Shared by the walks of one endpoint, it saves each later one a request. Default: every walk learns anew. */
+  /** Shared by the walks of one endpoint, it saves each later one a request. Default: every walk learns again. */
   numbering?: PageNumbering;
   /** Items a page. Where it is given, a page that is too large to be read is read again in smaller ones. */
   pageSize?: number;
@@ -197,7 +184,7 @@ export async function* walkPages<T>(
   yield { ...sieve.take(first).news, ...measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY) };
   if (isEmpty(first)) return;
 
-  const later = createPages({ fetchPage, pageSize, first, knows: sieve.knows });
+  const later = createPages(fetchPage, pageSize, first, sieve.knows);
   const lesson = createLesson(numbering, first, later.isSmaller);
   const staleness = createStaleness(numbering, later.isSmaller);
   const length = createLength(maxPages, maxItems);

@@ -5,8 +5,6 @@ import { countOf, cutDeep, isTooDeep, listOf, objectOf, optional, TOO_DEEP, text
 import type { Decode, Reading } from './request.ts';
 import { collect, type Decoded, type Page, pageElements, pageFacts, tooManyElements } from './wire.ts';
 
-// The contracts that come with a listed protocol: who administers them and which methods are privileged, read leniently.
-
 /** A longer list counts as unknown: half of it would mislead. */
 const MOST_ASSETS = 1000;
 const MOST_NAMES = 200;
@@ -67,7 +65,7 @@ const decodeAsset = (raw: JsonValue): ListedAsset[] => {
   ];
 };
 
-/** Undefined where the listing has no assets. */
+/** The contracts that come with a listed protocol. Undefined where the listing has none. */
 export const decodeAssets = (value: JsonValue | undefined): ListedAsset[] | undefined =>
   value === undefined ? undefined : listOf(value).slice(0, MOST_ASSETS).flatMap(decodeAsset);
 

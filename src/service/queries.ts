@@ -4,13 +4,11 @@ import { isPathSegment } from '../text.ts';
 import { iso } from '../time.ts';
 import type { Assessment } from './wire.ts';
 
-// Paths and queries of the service's endpoints, percent-encoded.
-
 /** How a parameter with several values is written: `k=a&k=b`, `k[]=a&k[]=b`, or `k=a,b` (a comma inside a value is encoded). */
 export type ArrayParams = 'repeat' | 'brackets' | 'comma';
 
+type ParamValue = string | number | boolean | readonly string[] | undefined;
 /** `undefined` and empty lists are left out of the query. */
-export type ParamValue = string | number | boolean | readonly string[] | undefined;
 export type Params = Readonly<Record<string, ParamValue>>;
 
 /** Unpaired surrogates have no UTF-8 form; they become U+FFFD as in any URL. */
@@ -26,17 +24,13 @@ const segment = (what: string, text: string): string => {
   return encode(text);
 };
 
-const listParam = (name: string, values: readonly string[], style: ArrayParams): string[] => {
-  if (values.length === 0) return [];
-  const encoded = values.map(encode);
-  if (style === 'comma') return [`${name}=${encoded.join(',')}`];
-  const key = style === 'brackets' ? `${name}%5B%5D` : name;
-  return encoded.map((value) => `${key}=${value}`);
-};
-
 const param = (name: string, value: ParamValue, style: ArrayParams): string[] => {
   if (value === undefined) return [];
-  return typeof value === 'object' ? listParam(name, value, style) : [`${name}=${encode(String(value))}`];
+  if (typeof value !== 'object') return [`${name}=${encode(String(value))}`];
+  const encoded = value.map(encode);
+  if (style === 'comma') return value.length === 0 ? [] : [`${name}=${encoded.join(',')}`];
+  const key = style === 'brackets' ? `${name}%5B%5D` : name;
+  return encoded.map((each) => `${key}=${each}`);
 };
 
 /** `?a=b&c=d`, or the empty string where nothing is asked. */
@@ -45,7 +39,7 @@ export const queryString = (params: Params, style: ArrayParams): string => {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 };
 
-export interface PageQuery {
+interface PageQuery {
   /** Left out: the service's own first page. */
   pageNumber?: number | undefined;
   /** Default: the service's `pageSize` of the config. */
@@ -85,16 +79,10 @@ export interface NotificationQuery extends DateQuery {
   listStyle?: ArrayParams | undefined;
 }
 
-const dateParam = (date: number | string | undefined): string | undefined =>
-  typeof date === 'number' ? iso(date) : date;
-
-const dateParams = ({ startDate, endDate, pageNumber, pageSize, sort }: DateQuery): Params => ({
-  startDate: dateParam(startDate),
-  endDate: dateParam(endDate),
-  pageNumber,
-  pageSize,
-  sort,
-});
+const dateParams = ({ startDate, endDate, pageNumber, pageSize, sort }: DateQuery): Params => {
+  const [from, to] = [startDate, endDate].map((date) => (typeof date === 'number' ? iso(date) : date));
+  return { startDate: from, endDate: to, pageNumber, pageSize, sort };
+};
 
 export const inspectionParams = (query: InspectionQuery): Params => {
   const { id, hash, origin, status, detected } = query;

@@ -31,49 +31,45 @@ import {
   statedWaitMs,
 } from './failure.ts';
 
-// A wait that the service named holds for every request of its key, not only for the refused one.
-
-export interface Hold {
-  /** Notes the wait that an answer named, in milliseconds; absent: none. */
-  observe(waitMs: number | undefined): void;
-  /** Milliseconds until something may be asked again; 0: now. */
-  leftMs(): number;
-}
-
 /** A longer wait is taken for a mistake of the service: it is asked again after this time. */
-const LONGEST_MS = 24 * 3_600_000;
+const LONGEST_HOLD_MS = 24 * 3_600_000;
 
-/** `now` gives epoch milliseconds. A clock that is set back adds nothing to a wait. */
-export const createHold = (now: () => number): Hold => {
-  let left = 0;
-  let askedAt = now();
-  const leftMs = (): number => {
-    const at = now();
-    left = Math.max(0, left - Math.max(0, at - askedAt));
-    askedAt = at;
-    return left;
-  };
+/** A wait that the service named holds for every request of its key, not only for the refused one. */
+export const createHold = (monotonic: () => number) => {
+  let endsAt = Number.NEGATIVE_INFINITY;
   return {
-    observe: (waitMs) => {
-      if (waitMs !== undefined) left = Math.max(leftMs(), Math.min(waitMs, LONGEST_MS));
+    /** Notes the wait that an answer named, in milliseconds; absent: none. */
+    observe: (waitMs: number | undefined): void => {
+      if (waitMs !== undefined) endsAt = Math.max(endsAt, monotonic() + Math.min(waitMs, LONGEST_HOLD_MS));
     },
-    leftMs,
+    /** Milliseconds until something may be asked again; 0: now. */
+    leftMs: (): number => Math.max(0, Math.ceil(endsAt - monotonic())),
   };
 };
 
 export interface TransportSettings {
-  /** Name of the `services` entry, for error messages. */
-  name: string;
-  baseUrl: string;
-  apiKey: Secret;
-  /** Milliseconds for one request, from waiting for a connection to the last byte of the answer. */
-  timeoutMs: number;
-  connections: number;
-  maxBodyBytes: number;
-  connection: ConnectionSettings;
-  /** Epoch milliseconds. */
-  now(): number;
+  service: {
+    /** Name of the `services` entry, for error messages. */
+    name: string;
+    /** Absolute; a path is kept, a trailing slash makes no difference. */
+    baseUrl: string;
+    apiKey: Secret;
+    /** Milliseconds for one request, from waiting for a connection to the last byte of the answer. */
+    timeout: number;
+  };
+  /** Certificates and a proxy. Default: none. */
+  connection?: ConnectionSettings;
+  /** Connections at most; further requests wait, within their own timeout. Default 20. */
+  connections?: number;
+  /** Largest answer that is read, in bytes after decompression. Default 20 MB. */
+  maxBodyBytes?: number;
+  /** Default: the process' own clocks. */
+  now?(): number;
+  monotonic?(): number;
 }
+
+const DEFAULT_CONNECTIONS = 20;
+const DEFAULT_MAX_BODY_BYTES = 20_000_000;
 
 export interface ServiceRequest extends RequestLabel {
   /** Below the base URL, encoded, with its query. */
@@ -91,15 +87,6 @@ export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Rea
 /** What can be made of the beginning of an answer that is too large; undefined: nothing. */
 export type Salvage<T> = (start: string, maxBytes: number) => T | undefined;
 
-export interface Transport {
-  /** Throws a `ServiceError` for every answer that cannot be used. */
-  ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal, salvage?: Salvage<T>): Promise<T>;
-  /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then nothing is asked. */
-  heldForMs(): number;
-  /** Takes no new request and lets those in flight end, each within its own deadline. */
-  close(): Promise<void>;
-}
-
 const parse = (text: string): JsonValue | undefined => {
   try {
     const json: JsonValue = JSON.parse(text);
@@ -109,7 +96,7 @@ const parse = (text: string): JsonValue | undefined => {
   }
 };
 
-/** The content decides, whatever the content type says. */
+/** The content decides, not the content type. */
 const readJson = (text: string, status: number, fail: Fail): JsonValue => {
   if (hasTooManyValues(text))
     throw fail('unreadable', `the answer has more than ${MOST_VALUES} values`, { status, bound: 'answer-values' });
@@ -131,7 +118,7 @@ const requestHeaders = (name: string, apiKey: Secret): Record<string, string> =>
   };
 };
 
-const createPool = (origin: string, { connections, timeoutMs, connection }: TransportSettings) => {
+const createPool = (origin: string, connections: number, timeoutMs: number, connection: ConnectionSettings) => {
   const connector = createConnector(connection, timeoutMs);
   const pool = new Pool(origin, {
     connections,
@@ -157,10 +144,33 @@ const textOf = async (response: Response, maxBytes: number, fail: Fail): Promise
   return readBody(body, maxBytes);
 };
 
-/** Decodes an answer. Throws what `fail` makes of one that cannot be used. */
-const createRead =
-  ({ maxBodyBytes, now }: TransportSettings, hold: ReturnType<typeof createHold>, base: URL) =>
-  async <T>(response: Response, decode: Decode<T>, salvage: Salvage<T> | undefined, fail: Fail): Promise<T> => {
+/** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */
+export const createTransport = (settings: TransportSettings) => {
+  const { name, apiKey, timeout: timeoutMs } = settings.service;
+  const { connection = {}, connections = DEFAULT_CONNECTIONS, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = settings;
+  const { now = Date.now, monotonic = () => performance.now() } = settings;
+  const base = new URL(settings.service.baseUrl);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const headers = requestHeaders(name, apiKey);
+  const failer = createFailer(name, apiKey);
+  const { pool, close } = createPool(base.origin, connections, timeoutMs, connection);
+  const hold = createHold(monotonic);
+  let closing: Promise<void> | undefined;
+
+  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Response> => {
+    const request = { method, path: `${prefix}${path}`, headers };
+    if (body === undefined) return exchange(pool, request, signal, maxBodyBytes);
+    const withType = { ...headers, 'content-type': 'application/json' };
+    return exchange(pool, { ...request, headers: withType, body: JSON.stringify(body) }, signal, maxBodyBytes);
+  };
+
+  /** Decodes an answer. Throws what `fail` makes of one that cannot be used. */
+  const read = async <T>(
+    response: Response,
+    decode: Decode<T>,
+    salvage: Salvage<T> | undefined,
+    fail: Fail,
+  ): Promise<T> => {
     const { statusCode: status } = response;
     if (status < 200 || status > 299) {
       // Before the body, which may never end: until then the others would go on asking.
@@ -180,53 +190,41 @@ const createRead =
     throw fail('unreadable', `${status}, but ${problem}`, { status, ...(bound === undefined ? {} : { bound }) });
   };
 
-/** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */
-export const createTransport = (settings: TransportSettings): Transport => {
-  const { name, apiKey, timeoutMs, maxBodyBytes, now } = settings;
-  const base = new URL(settings.baseUrl);
-  const prefix = base.pathname.replace(/\/+$/, '');
-  const headers = requestHeaders(name, apiKey);
-  const failer = createFailer(name, apiKey);
-  const { pool, close } = createPool(base.origin, settings);
-  const hold = createHold(now);
-  let closing: Promise<void> | undefined;
-
-  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Response> => {
-    const request = { method, path: `${prefix}${path}`, headers };
-    if (body === undefined) return exchange(pool, request, signal, maxBodyBytes);
-    const withType = { ...headers, 'content-type': 'application/json' };
-    return exchange(pool, { ...request, headers: withType, body: JSON.stringify(body) }, signal, maxBodyBytes);
-  };
-
-  const read = createRead(settings, hold, base);
-
-  const ask: Transport['ask'] = async (request, decode, signal, salvage) => {
-    const fail = failer(request);
-    if (signal.aborted) throw fail('aborted', 'stopped by the caller');
-    const retryAfterMs = hold.leftMs();
-    if (retryAfterMs > 0)
-      throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
-    const deadline = startDeadline(signal, timeoutMs);
-    let response: Response | undefined;
-    try {
-      response = await send(request, deadline.signal);
-      return await read(response, decode, salvage, fail);
-    } catch (error) {
-      if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
-      throw fail(...classify(error, deadline, timeoutMs, settings.connection.names));
-    } finally {
-      deadline.end();
-      // What was not read to its end would keep its connection.
-      if (response?.body instanceof Readable) response.body.destroy();
-    }
-  };
-
   return {
-    ask,
+    /** Throws a `ServiceError` for every answer that cannot be used. */
+    ask: async <T>(
+      request: ServiceRequest,
+      decode: Decode<T>,
+      signal: AbortSignal,
+      salvage?: Salvage<T>,
+    ): Promise<T> => {
+      const fail = failer(request);
+      if (signal.aborted) throw fail('aborted', 'stopped by the caller');
+      const retryAfterMs = hold.leftMs();
+      if (retryAfterMs > 0)
+        throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
+      const deadline = startDeadline(signal, timeoutMs);
+      let response: Response | undefined;
+      try {
+        response = await send(request, deadline.signal);
+        return await read(response, decode, salvage, fail);
+      } catch (error) {
+        if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
+        throw fail(...classify(error, deadline, timeoutMs, connection.names));
+      } finally {
+        deadline.end();
+        // What was not read to its end would keep its connection.
+        if (response?.body instanceof Readable) response.body.destroy();
+      }
+    },
+    /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then nothing is asked. */
     heldForMs: hold.leftMs,
-    close: () => {
+    /** Takes no new request and lets those in flight end, each within its own deadline. Idempotent. */
+    close: (): Promise<void> => {
       closing ??= close();
       return closing;
     },
   };
 };
+
+export type Transport = ReturnType<typeof createTransport>;

@@ -3,12 +3,9 @@
  * slide over a page's edge, equal dates change places, an item that vanishes pulls the next one past us. A single answer
  * cannot change. So a stretch of time that needs several pages is cut in two, until each part fits one answer.
  */
-
 import { ServiceError } from '../errors.ts';
 import type { ItemDates } from '../item.ts';
 import type { WalkedPage } from './paginate.ts';
-
-// Where a stretch of time that does not fit one page is cut. Pure.
 
 /** Both bounds are excluded, as the service's filters do; epoch milliseconds. No `before`: open to what comes. */
 export interface Stretch {
@@ -74,7 +71,7 @@ export const isIgnored = (
 };
 
 export interface StretchPage<T> extends WalkedPage<T> {
-  /** Everything dated before this, by whichever date the service filters by, has been yielded. Epoch milliseconds. */
+  /** Everything dated before this, by any date that the service may filter by, has been yielded. Epoch milliseconds. */
   settledBefore?: number;
 }
 

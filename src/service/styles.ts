@@ -5,26 +5,14 @@
  */
 import { ServiceError } from '../errors.ts';
 import type { Item } from '../item.ts';
+import { plainName } from '../text.ts';
+import { isRefusal } from './page-size.ts';
 import type { ArrayParams } from './queries.ts';
 import type { StretchPage } from './stretches.ts';
 
 /** What one answer in one style showed: items of this many of the values, or that it was refused with 4xx. */
 type StyleResult = { shown: number } | { refusal: ServiceError };
-
-export interface ListStyles {
-  /** The one to ask in when only one request is made. */
-  current(): ArrayParams;
-  isProven(values: readonly string[]): boolean;
-  /**
-   * Every style that could be right for these values, the current one first. A single value looks the same repeated and
-   * with commas.
-   */
-  candidates(values: readonly string[]): ArrayParams[];
-  /** Counts a failure of a style; gives how many there were in a row. */
-  failed(style: ArrayParams): number;
-  /** Learns from what a read of these values showed. */
-  learn(values: readonly string[], results: ReadonlyMap<ArrayParams, StyleResult>): void;
-}
+type Results = ReadonlyMap<ArrayParams, StyleResult>;
 
 const ALL: readonly ArrayParams[] = ['repeat', 'brackets', 'comma'];
 /** Single values that must fail in one style and work in another before we change: one may be unknown to the service. */
@@ -33,7 +21,7 @@ const REFUSALS = 2;
 const shownIn = (result: StyleResult | undefined): number => (result && 'shown' in result ? result.shown : 0);
 
 /** `onChange` is called once for each change of the current style. */
-export const createListStyles = (configured: ArrayParams, onChange: (style: ArrayParams) => void): ListStyles => {
+export const createListStyles = (configured: ArrayParams, onChange: (style: ArrayParams) => void) => {
   let current = configured;
   let proof = 0;
   const refusedAlone = new Set<string>();
@@ -50,7 +38,7 @@ export const createListStyles = (configured: ArrayParams, onChange: (style: Arra
   };
 
   /** The current style fails for single values that work in another one. */
-  const noteRefusal = (value: string, results: ReadonlyMap<ArrayParams, StyleResult>): void => {
+  const noteRefusal = (value: string, results: Results): void => {
     const other = ALL.find((style) => {
       const result = results.get(style);
       return result !== undefined && 'shown' in result;
@@ -62,46 +50,43 @@ export const createListStyles = (configured: ArrayParams, onChange: (style: Arra
   };
 
   return {
-    current: () => current,
+    /** The one to ask in when only one request is made. */
+    current: (): ArrayParams => current,
     isProven,
-    candidates: (values) => {
+    /**
+     * Every style that could be right for these values, the current one first. A single value looks the same repeated and
+     * with commas.
+     */
+    candidates: (values: readonly string[]): ArrayParams[] => {
       if (values.length > 1) return [current, ...ALL.filter((style) => style !== current)];
       return current === 'brackets' ? [current, 'repeat'] : [current, 'brackets'];
     },
-    failed: (style) => {
+    /** Counts a failure of a style; gives how many there were in a row. */
+    failed: (style: ArrayParams): number => {
       const times = (failures.get(style) ?? 0) + 1;
       failures.set(style, times);
       return times;
     },
-    learn: (values, results) => {
+    /** Learns from what a read of these values showed. */
+    learn: (values: readonly string[], results: Results): void => {
       for (const [style, result] of results) if ('shown' in result) failures.delete(style);
       const [best = current] = [...results.keys()].toSorted(
         (a, b) => shownIn(results.get(b)) - shownIn(results.get(a)),
       );
-      if (shownIn(results.get(best)) > shownIn(results.get(current))) change(best, shownIn(results.get(best)));
-      else change(current, shownIn(results.get(current)));
+      const better = shownIn(results.get(best)) > shownIn(results.get(current)) ? best : current;
+      change(better, shownIn(results.get(better)));
       const [value] = values;
       if (values.length === 1 && value !== undefined && !isProven(values)) noteRefusal(value, results);
     },
   };
 };
 
-// Reads for several values at once while it is not known how the service wants lists written.
+export type ListStyles = ReturnType<typeof createListStyles>;
 
 type Pages = AsyncIterable<StretchPage<Item>>;
-type Results = ReadonlyMap<ArrayParams, StyleResult>;
-
-/** A 4xx about what was asked: the style may be wrong, or one of the values. */
-const isRefusal = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError &&
-  (error.reason === 'rejected' || error.reason === 'missing') &&
-  (error.status ?? 0) >= 400;
 
 const isFailure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.reason === 'failed' || error.reason === 'unreadable');
-
-/** Names as they are compared: people and services write them in more than one way. */
-const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
 /** Some services answer an unknown style with a failure. This many in a row count as a refusal. */
 const FAILURES = 4;
@@ -115,11 +100,11 @@ async function* tryStyle(
   values: readonly string[],
   mayFail: () => boolean,
 ): AsyncGenerator<StretchPage<Item>, StyleResult> {
-  const names = new Set(values.map(plain));
+  const names = new Set(values.map(plainName));
   const shown = new Set<string>();
   try {
     for await (const page of pages) {
-      for (const { protocol } of page.items) if (names.has(plain(protocol))) shown.add(plain(protocol));
+      for (const { protocol } of page.items) if (names.has(plainName(protocol))) shown.add(plainName(protocol));
       if (page.settledBefore === undefined) yield page;
     }
   } catch (error) {

@@ -178,8 +178,6 @@ export const decodePage =
     return { ok: true, value: { ...collect(elements.value, decode), ...pageFacts(wrapper, serverTime) } };
   };
 
-// An answer that was cut off because a single item made it too large: finds what names that item in the beginning.
-
 const PAGE = /"page"\s*:\s*\[\s*(?=\{)/;
 
 /** What helps to find the item at the service. */
@@ -225,7 +223,7 @@ const fieldOf = (item: string, name: string): JsonObject => {
 };
 
 /**
- * The page of one item that was asked for, with that item as malformed. Undefined where the first item ends before the
+ * Of the beginning of an answer that a single item made too large: the page of that one item, as malformed. Undefined where the first item ends before the
  * bound: then there are others, and none may be passed over.
  */
 export const pageOfOversized = (start: string, maxBytes: number): Page<never> | undefined => {

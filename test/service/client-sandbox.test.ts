@@ -259,7 +259,10 @@ describe('faults', () => {
     [{ kind: 'wrong-shape', body: { items: [] } }, 'unreadable'],
   ])('%j', async (fault, reason) => {
     const time = { now: T0 };
-    const { client, sandbox } = await setUp({}, { timeout: 500, maxBodyBytes: 500_000, now: () => time.now });
+    const { client, sandbox } = await setUp(
+      {},
+      { timeout: 500, maxBodyBytes: 500_000, now: () => time.now, monotonic: () => time.now },
+    );
     fill(sandbox, 2);
     sandbox.addFault({ fault });
     const error = await failureOf(client.listInspections({ protocol: VAULT }, never));

@@ -34,7 +34,7 @@ type Changes = Partial<ServiceOptions['service']> & Omit<ServiceOptions, 'servic
 
 /** A client that is closed with its test. */
 export const clientOf = (baseUrl: string, changes: Changes = {}): ServiceClient => {
-  const { now, connections, maxBodyBytes, ...service } = changes;
+  const { now, monotonic, connections, maxBodyBytes, ...service } = changes;
   const client = createServiceClient({
     service: {
       name: 'main',
@@ -46,6 +46,7 @@ export const clientOf = (baseUrl: string, changes: Changes = {}): ServiceClient 
       ...service,
     },
     ...(now ? { now } : {}),
+    ...(monotonic ? { monotonic } : {}),
     ...(connections ? { connections } : {}),
     ...(maxBodyBytes ? { maxBodyBytes } : {}),
   });

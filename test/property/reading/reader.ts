@@ -62,6 +62,7 @@ export const createReader = (options: ReaderOptions) => {
     listStyle: styles.current,
     maxBodyBytes: 300_000,
     now,
+    monotonic: now,
   });
   const clock = createServiceClock(now);
   const feed = createFeed(client, clock, { assessment: 'critical' }, styles);
