@@ -151,7 +151,7 @@ const ROWS: Record<string, readonly string[]> = {
   'connection/': [...GROUND, 'schema/', 'undici'],
   'config/': [
     ...[...GROUND, 'schema/', 'connection/', 'channels/address.ts', 'zod', 'yaml'],
-    'channels/content/placeholders.ts',
+    'channels/content/presentation.ts',
     'channels/content/template.ts',
     // What each kind states of itself.
     ...['channels/registry.ts', 'type channels/channel.ts'],

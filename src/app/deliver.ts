@@ -7,7 +7,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
 import { FEW } from '../channels/incidents.ts';
-import { canBeDisabled, pacingOf } from '../channels/registry.ts';
+import { kindFacts, pacingOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import type { AttemptEvent } from '../deliver/attempt-stages.ts';
 import { type Broken, createDestinationHealth, type Subject } from '../deliver/health.ts';
@@ -97,7 +97,7 @@ const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
     compose: (parcel, format, at, storm) =>
       channel.compose(parcel, { sentAt: iso(at), format, presentation, ...(storm && { storm }) }),
     storms: { above: FEW, ...store.storms },
-    ...(canBeDisabled(channel.kind) ? { disabled } : {}),
+    ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),
     ledger,
     deadLetters: store.dead,
     destinationStats: store.destinationStats,

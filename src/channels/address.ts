@@ -18,9 +18,6 @@ export const webAddress = (text: string): string | undefined => {
 export const webLabel = (address: string): string =>
   `${URL.parse(address)?.host ?? 'no host'} (${createHash('sha256').update(address).digest('hex').slice(0, 4)})`;
 
-/** Until 2026-11 a label looked like a path: `hooks.example.com/…3f1c`. Names in mutes, commands and old records may be so. */
-export const labelNow = (name: string): string => name.replace(/\/…([0-9a-f]{4})$/, ' ($1)');
-
 const scrub = createScrubber([]);
 
 /** A contact that cannot be used, as a problem quotes it: one short line without anything that looks secret. */

@@ -244,8 +244,8 @@ export interface ChannelModule<Config> {
   labelOf(address: string): string;
   /** Addresses are the same in whatever case they are written. */
   ignoresCase: boolean;
-  /** A receiver can refuse all further messages for good; its destination is then disabled. Default: none can. */
-  canBeDisabled?: boolean;
+  /** A receiver can refuse all further messages for good; its destination is then disabled. */
+  canBeDisabled: boolean;
   /** Other addresses are sent to by the same sender (a token, a mail server), which has a rate of its own. */
   sharesSender(address: string): boolean;
   /** A receipt from this address has a `handle`. */

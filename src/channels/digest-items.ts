@@ -1,8 +1,8 @@
 /** The items of a digest, one for each incident: what it says, and how urgent it is beside others of its severity. Pure. */
-
 import type { Alert } from '../alert.ts';
 import { mapSliced, type Sliced } from '../chunks.ts';
 import { shorten } from '../text.ts';
+import { parseTime } from '../time.ts';
 import { dateAndTime } from './content/clock.ts';
 import type { Content, Detection } from './content/content.ts';
 import { describe, uniteReadings } from './content/describe.ts';
@@ -13,10 +13,7 @@ import { chainText, remembersLong } from './content/lines.ts';
 import { type Reading, readInspection, type Wording } from './content/reading.ts';
 import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
-import { ends, HEADLINE_LIMIT, NAME_LIMIT, timeOf } from './digest-head.ts';
 import { incidentsOf } from './incidents.ts';
-
-// How urgent an incident is beside others of the same severity: by what happened, not by when. Pure.
 
 /** What the reader is told of why it ranks high, and how much it counts. */
 interface Weight {
@@ -98,8 +95,8 @@ const remarksBeside = (all: readonly Pick<Ranked, 'reasons'>[]): ((item: Ranked)
     item.reasons.filter((reason) => !(isCommon && reason === TRIGGER_MATCHED) && !isStated(item, reason));
 };
 
-// The items of a digest: one for each incident, the worst first.
-
+export const NAME_LIMIT = 120;
+export const HEADLINE_LIMIT = 240;
 const IDS_LIMIT = 1000;
 const DETECTORS_MAX = 11;
 
@@ -108,6 +105,16 @@ export type Read = { alert: Alert; protocol: string; severity: string } & (
   | { reading: Reading; text?: never }
   | { reading?: never; text: Content }
 );
+
+/** Epoch milliseconds of the transaction, else of the item; NaN if neither can be read. */
+export const timeOf = ({ item, at }: Alert): number =>
+  [item.txTimestamp, at].map(parseTime).find((time) => !Number.isNaN(time)) ?? Number.NaN;
+
+/** The earliest and the latest time in epoch milliseconds, without those that are NaN; NaN if all are. */
+export const ends = (times: readonly number[]): { first: number; last: number } => {
+  const read = times.filter((time) => !Number.isNaN(time)).toSorted((a, b) => a - b);
+  return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
+};
 
 /** Reads one alert for a digest: its worst part is worked out once, as counting and ranking both need it. */
 export const readAlert = (alert: Alert, wording: Wording): Read => {

@@ -1,7 +1,6 @@
 /** Failures of an attempt: in words for people, and one table of what a network error means for a delivery. */
 import { DeliveryError, type DeliveryFailure, type DeliveryReason, type Explanation } from '../errors.ts';
 import {
-  allOf,
   type ConnectionNames,
   connectionFault,
   isProxyRefusal,
@@ -49,70 +48,50 @@ const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string):
   says,
 });
 
-const REFUSED = meaning('unavailable', false, 'refuses connections');
-const UNREACHABLE = meaning('unavailable', false, 'cannot be reached');
-// A name that does not resolve is as often our resolver's fault as a wrong name.
-const UNRESOLVED = meaning('unavailable', false, 'cannot be found by name');
-const NAME_UNANSWERED = meaning('unavailable', false, 'cannot be found by name in time');
-const NAME_WAITED = meaning('unavailable', false, 'was not looked up: too many other names are');
 const SLOW_CONNECT = meaning('unavailable', false, 'took too long to connect');
-const DROPPED = meaning('unavailable', true, 'dropped the connection before it answered');
 const SLOW = meaning('unavailable', true, 'took too long to answer');
-const ABORTED = meaning('unavailable', true, 'did not answer before the attempt was stopped');
-const CLOSED = meaning('unavailable', false, 'was not asked: we are shutting down');
-const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
-// Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
-const UNTRUSTED = meaning('unavailable', false, 'has no certificate that we trust');
-// With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
-const UNSHOWN = meaning('unavailable', false, 'ended the TLS handshake');
-const NOT_TLS = meaning('unavailable', false, 'does not speak TLS as expected');
-const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed');
 
-/**
- * By error code, or by the error's name if it has none.
- * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`; `ETIMEOUT`
- * and `DNS_BUSY` are our own resolver's.
- */
-const MEANINGS: Readonly<Record<string, Meaning>> = {
-  ECONNREFUSED: REFUSED,
-  EHOSTUNREACH: UNREACHABLE,
-  EHOSTDOWN: UNREACHABLE,
-  ENETUNREACH: UNREACHABLE,
-  ENETDOWN: UNREACHABLE,
-  EADDRNOTAVAIL: UNREACHABLE,
-  ENOTFOUND: UNRESOLVED,
-  EAI_AGAIN: UNRESOLVED,
-  ETIMEOUT: NAME_UNANSWERED,
-  DNS_BUSY: NAME_WAITED,
-  UND_ERR_CONNECT_TIMEOUT: SLOW_CONNECT,
-  ECONNRESET: DROPPED,
-  ECONNABORTED: DROPPED,
-  EPIPE: DROPPED,
-  UND_ERR_SOCKET: DROPPED,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: DROPPED,
-  ETIMEDOUT: SLOW,
-  UND_ERR_HEADERS_TIMEOUT: SLOW,
-  UND_ERR_BODY_TIMEOUT: SLOW,
-  TimeoutError: SLOW,
-  AbortError: ABORTED,
-  UND_ERR_ABORTED: ABORTED,
-  UND_ERR_DESTROYED: CLOSED,
-  UND_ERR_CLOSED: CLOSED,
-  HTTPParserError: GARBLED,
-  UND_ERR_HEADERS_OVERFLOW: GARBLED,
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: GARBLED,
-  CERT_HAS_EXPIRED: UNTRUSTED,
-  CERT_NOT_YET_VALID: UNTRUSTED,
-  CERT_REVOKED: UNTRUSTED,
-  ...allOf(UNTRUSTED_CODES, UNTRUSTED),
-  ERR_TLS_CERT_ALTNAME_INVALID: UNTRUSTED,
-  ERR_TLS_HANDSHAKE_TIMEOUT: SLOW_CONNECT,
-  ...allOf(NOT_TLS_CODES, NOT_TLS),
-  ...allOf(UNSHOWN_CODES, UNSHOWN),
-  UND_ERR_INVALID_ARG: UNSENDABLE,
-  ERR_INVALID_URL: UNSENDABLE,
-  ERR_INVALID_CHAR: UNSENDABLE,
-};
+/** By error code, or by the error's name if it has none; the codes of one meaning beside each other. */
+const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
+  [meaning('unavailable', false, 'refuses connections'), 'ECONNREFUSED'],
+  [
+    meaning('unavailable', false, 'cannot be reached'),
+    ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'],
+  ],
+  // A name that does not resolve is as often our resolver's fault as a wrong name.
+  [meaning('unavailable', false, 'cannot be found by name'), 'ENOTFOUND', 'EAI_AGAIN'],
+  // These two are our own resolver's.
+  [meaning('unavailable', false, 'cannot be found by name in time'), 'ETIMEOUT'],
+  [meaning('unavailable', false, 'was not looked up: too many other names are'), 'DNS_BUSY'],
+  [SLOW_CONNECT, 'UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
+  [
+    meaning('unavailable', true, 'dropped the connection before it answered'),
+    ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],
+  ],
+  [SLOW, 'ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TimeoutError'],
+  [meaning('unavailable', true, 'did not answer before the attempt was stopped'), 'AbortError', 'UND_ERR_ABORTED'],
+  [meaning('unavailable', false, 'was not asked: we are shutting down'), 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'],
+  [
+    meaning('unknown', true, 'gave an answer that is not HTTP'),
+    ...['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_EXCEEDED_MAX_SIZE'],
+  ],
+  // Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
+  [
+    meaning('unavailable', false, 'has no certificate that we trust'),
+    ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_REVOKED', 'ERR_TLS_CERT_ALTNAME_INVALID', ...UNTRUSTED_CODES],
+  ],
+  // With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
+  [meaning('unavailable', false, 'ended the TLS handshake'), ...UNSHOWN_CODES],
+  [meaning('unavailable', false, 'does not speak TLS as expected'), ...NOT_TLS_CODES],
+  [
+    meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed'),
+    ...['UND_ERR_INVALID_ARG', 'ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
+  ],
+];
+
+const MEANINGS: ReadonlyMap<string, Meaning> = new Map(
+  GROUPS.flatMap(([one, ...codes]) => codes.map((code) => [code, one] as const)),
+);
 
 const UNDOCUMENTED = meaning('unknown', true, 'failed with an error that we do not know');
 
@@ -122,7 +101,7 @@ const wrappedIn = (error: object): unknown[] => {
   return [cause, original, ...(Array.isArray(errors) ? errors : [])];
 };
 
-const isKnown = (word: string): boolean => Object.hasOwn(MEANINGS, word) || word.startsWith('proxy-');
+const isKnown = (word: string): boolean => MEANINGS.has(word) || word.startsWith('proxy-');
 
 /** The errno, library code or name that says most about a network error; undefined if none is in the table. */
 export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
@@ -172,7 +151,7 @@ export const networkFailure = (
   const code = networkCodeOf(error);
   const proxy = code === undefined ? undefined : proxyFault(code, names ?? { ca: 'ca' });
   if (code !== undefined && proxy !== undefined) return proxyFailure(code, proxy);
-  const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS[code]) ?? UNDOCUMENTED;
+  const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
   const mended = code === undefined || names === undefined ? undefined : mendedFault(code, names);
   return new DeliveryError(reason, `${peer} ${mended ?? `${says} (${code ?? 'no code'})`}`, {
     code: code ?? 'unknown',

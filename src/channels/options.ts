@@ -12,32 +12,24 @@ const rate = (description: string) =>
 const count = () =>
   z.int({ error: COUNT_RULE }).min(1, { error: COUNT_RULE, abort: true }).max(1000, { error: COUNT_RULE });
 
-const rateLimit = z.strictObject(
-  {
-    perSecond: rate('Messages a second to one destination; fractions are allowed. Without it there is no such limit.'),
-    perMinute: rate(
-      'Messages a minute to one destination, in addition to perSecond. Without it there is no such limit.',
-    ),
-    burst: count()
-      .exactOptional()
-      .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
-  },
-  { error: LIMIT_RULE },
-);
+/** `where` stands behind `Messages a second`. */
+const rates = (where: string) =>
+  z.strictObject(
+    {
+      perSecond: rate(`Messages a second${where}; fractions are allowed. Without it there is no such limit.`),
+      perMinute: rate(`Messages a minute${where}, in addition to perSecond. Without it there is no such limit.`),
+      burst: count()
+        .exactOptional()
+        .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
+    },
+    { error: LIMIT_RULE },
+  );
+
+const rateLimit = rates(' to one destination');
+const senderRateLimit = rates('');
 
 /** How often we send to one destination. Without a rate there is no limit. Default of `burst`: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
-
-const senderRateLimit = z.strictObject(
-  {
-    perSecond: rate('Messages a second; fractions are allowed. Without it there is no such limit.'),
-    perMinute: rate('Messages a minute, in addition to perSecond. Without it there is no such limit.'),
-    burst: count()
-      .exactOptional()
-      .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
-  },
-  { error: LIMIT_RULE },
-);
 
 export interface OptionDefaults {
   rateLimit: RateLimit;

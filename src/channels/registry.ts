@@ -1,4 +1,4 @@
-/** All kinds of channel, and what is asked of a kind by its name: addresses, facts, rates, rows for people. A kind without a module does not compile. */
+/** All kinds of channel, and what is asked of a kind by its name. A kind without a module does not compile. */
 import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind } from '../alert.ts';
 import { type ChannelEntry, destinationId, senderId } from '../item.ts';
 import { cleanLine, shorten } from '../text.ts';
@@ -23,8 +23,6 @@ interface Configs {
 
 /** The `channels` section of the config. Nothing is sent by a kind that is left out. */
 export type ChannelConfigs = Partial<Configs>;
-
-type Address = Pick<Destination, 'kind' | 'address'>;
 
 const modules: { readonly [Kind in ChannelKind]: ChannelModule<Configs[Kind]> } = { email, telegram, slack, webhook };
 
@@ -67,27 +65,12 @@ export const addressesOf = (kind: ChannelKind, entry: ChannelEntry): Addresses =
 
 export const labelOf = (kind: ChannelKind, address: string): string => modules[kind].labelOf(address);
 
-export const canBeDisabled = (kind: ChannelKind): boolean => kindFacts(kind).canBeDisabled ?? false;
-
-export const givesHandle = ({ kind, address }: Address): boolean => kindFacts(kind).givesHandle(address);
-
-export const sharesSender = ({ kind, address }: Address): boolean => kindFacts(kind).sharesSender(address);
-
-export const rateOf = ({ kind, address }: Address, configured: RateLimit): RateLimit =>
-  kindFacts(kind).rateOf?.(address, configured) ?? configured;
-
-/** The address whose rate this one shares: usually itself. */
-export const sharesRateWith = ({ kind, address }: Address): string =>
-  kindFacts(kind).sharesRateWith?.(address) ?? address;
-
 /** Loads and opens every kind that the config sets up, and no other. */
 export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Promise<Channel[]> =>
   Promise.all(ofConfigured(configs, async (module, config) => (await module.load())(config, dependencies)));
 
-// Rate limits: each destination has its own, and all that share a sender have the sender's as well.
-
 /** What a kind's section of the config says of rates. */
-export interface RateOptions {
+interface RateOptions {
   rateLimit: RateLimit;
   /** Only where a kind has a sender. */
   senderRateLimit?: RateLimit;
@@ -96,11 +79,12 @@ export interface RateOptions {
 }
 
 /** A rate, and the id under which messages count towards it. */
-export interface Pace {
+interface Pace {
   id: string;
   rate: RateLimit;
 }
 
+/** Each destination has a rate of its own, and all that share a sender have the sender's as well. */
 export interface Pacing {
   paceOf(destination: Destination): Pace;
   /** Undefined where the destination shares no sender with others. */
@@ -110,20 +94,22 @@ export interface Pacing {
 }
 
 export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOptions): Pacing => ({
-  paceOf: (destination) => {
-    const { id, kind, address } = destination;
-    const shared = sharesRateWith(destination);
-    return { id: shared === address ? id : destinationId(kind, shared), rate: rateOf(destination, rateLimit) };
+  paceOf: ({ id, kind, address }) => {
+    const { sharesRateWith, rateOf } = kindFacts(kind);
+    const shared = sharesRateWith?.(address) ?? address;
+    return {
+      id: shared === address ? id : destinationId(kind, shared),
+      rate: rateOf?.(address, rateLimit) ?? rateLimit,
+    };
   },
-  senderOf: (destination) =>
-    senderRateLimit !== undefined && sharesSender(destination)
-      ? { id: senderId(destination.kind), rate: senderRateLimit }
+  senderOf: ({ kind, address }) =>
+    senderRateLimit !== undefined && kindFacts(kind).sharesSender(address)
+      ? { id: senderId(kind), rate: senderRateLimit }
       : undefined,
   groupWaitMs: groupWait,
 });
 
-// Channel entries as people are shown them: an address a row, without what may be secret in it.
-
+/** An address of a channel entry as people are shown it, without what may be secret in it. */
 export interface ChannelRow {
   kind: string;
   /** The address's label, or what is wrong with the entry. */

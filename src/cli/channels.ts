@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ChannelKind, isChannelKind, type JsonObject, type JsonValue } from '../alert.ts';
-import { labelNow, webAddress, webLabel } from '../channels/address.ts';
+import { webAddress, webLabel } from '../channels/address.ts';
 import { addressesOf, type ChannelRow, channelRows } from '../channels/registry.ts';
 import { type Breach, hideUrlTails } from '../config/problems.ts';
 import { channelEntry } from '../config/sections.ts';
@@ -23,8 +23,8 @@ const maskText = (text: string): string => {
   return address === undefined ? scrub(hideUrlTails(text)) : `${new URL(address).protocol}//${webLabel(address)}`;
 };
 
-/** Whether a text is what became of a web address, now or in an earlier version. */
-const isMasked = (text: string): boolean => /^https?:\/\/[^/]+ \([0-9a-f]{4}\)$/.test(labelNow(text.trim()));
+/** Whether a text is what became of a web address, as `webLabel` writes it. */
+const isMasked = (text: string): boolean => /^https?:\/\/[^/]+ \([0-9a-f]{4}\)$/.test(text.trim());
 
 const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
   if (typeof value === 'string') return change(value);

@@ -1,7 +1,7 @@
 /** The keys of the configuration that say how alerts are worded. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, isHuman } from '../alert.ts';
-import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/placeholders.ts';
+import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/presentation.ts';
 import { templateProblem } from '../channels/content/template.ts';
 
 const ZONE_RULE = 'must be a time zone like UTC or Europe/Berlin';

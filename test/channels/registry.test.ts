@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CHANNEL_KINDS, isHuman } from '../../src/alert.ts';
-import {
-  canBeDisabled,
-  givesHandle,
-  openChannels,
-  rateOf,
-  sharesRateWith,
-  sharesSender,
-} from '../../src/channels/registry.ts';
+import { CHANNEL_KINDS, type ChannelKind, isHuman } from '../../src/alert.ts';
+import type { RateLimit } from '../../src/channels/options.ts';
+import { kindFacts, openChannels } from '../../src/channels/registry.ts';
 
 const HOOK = 'https://hooks.example.com/services/x';
 
@@ -24,15 +18,29 @@ test('people read every kind but webhooks', () => {
 });
 
 test('only the receiver of a webhook can refuse everything that is to come', () => {
-  expect(CHANNEL_KINDS.filter(canBeDisabled)).toEqual(['webhook']);
+  expect(CHANNEL_KINDS.filter((kind) => kindFacts(kind).canBeDisabled)).toEqual(['webhook']);
 });
 
 test('addresses of webhooks share no sender, and their answers name no message', () => {
-  expect(ADDRESSES.map(sharesSender)).toEqual([true, true, true, false, false]);
-  expect(ADDRESSES.map(givesHandle)).toEqual([true, true, true, false, false]);
+  expect(ADDRESSES.map(({ kind, address }) => kindFacts(kind).sharesSender(address))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(ADDRESSES.map(({ kind, address }) => kindFacts(kind).givesHandle(address))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe('rates', () => {
+  const rateOf = ({ kind, address }: { kind: ChannelKind; address: string }, configured: RateLimit): RateLimit =>
+    kindFacts(kind).rateOf?.(address, configured) ?? configured;
   const configured = { perSecond: 1, perMinute: 20, burst: 3 };
 
   test('are as configured, but for Telegram: people have no limit a minute', () => {
@@ -43,7 +51,13 @@ describe('rates', () => {
   });
 
   test('hold for each address alone, but for Telegram: topics share the rate of their chat', () => {
-    expect(ADDRESSES.map(sharesRateWith)).toEqual(['oncall@example.com', '-1001234567890', 'C024BE91L', HOOK, HOOK]);
+    expect(ADDRESSES.map(({ kind, address }) => kindFacts(kind).sharesRateWith?.(address) ?? address)).toEqual([
+      'oncall@example.com',
+      '-1001234567890',
+      'C024BE91L',
+      HOOK,
+      HOOK,
+    ]);
   });
 });
 

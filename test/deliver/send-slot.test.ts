@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sharesRateWith } from '../../src/channels/registry.ts';
+import { kindFacts } from '../../src/channels/registry.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { DESTINATION, failure, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -23,8 +23,8 @@ test('destinations that a platform counts as one share their slots', async () =>
     [0, 'C1'],
     [1000, 'C2'],
   ]);
-  expect(sharesRateWith({ kind: 'telegram', address: '-1001234567890/7' })).toBe('-1001234567890');
-  expect(sharesRateWith({ kind: 'slack', address: 'C024BE91L' })).toBe('C024BE91L');
+  expect(kindFacts('telegram').sharesRateWith?.('-1001234567890/7')).toBe('-1001234567890');
+  expect(kindFacts('slack').sharesRateWith).toBeUndefined();
 });
 
 /** Of times in milliseconds, the most within so long. */

@@ -1,14 +1,18 @@
-/** How the config wants alerts to be worded: names, clocks, links and prefixes. */
+/** How the config wants alerts to be worded: names, clocks, links and prefixes. Pure. */
 import { createGlobs } from '../../globs.ts';
 import { isPathSegment } from '../../text.ts';
 import { type Chains, withWellKnown } from '../chains.ts';
 import type { ContentLink } from './content.ts';
 import type { Finding } from './finding.ts';
 import { readableName } from './foreign.ts';
-import { PLACEHOLDER, PLACEHOLDERS, type Placeholder } from './placeholders.ts';
 import { NO_TEMPLATES, type Templates } from './template.ts';
 
-/** A link of the config's; `url` holds placeholders, see `links.ts`. */
+export const PLACEHOLDERS = ['hash', 'chain', 'chainId', 'address', 'protocol', 'detector', 'id'] as const;
+type Placeholder = (typeof PLACEHOLDERS)[number];
+
+export const PLACEHOLDER = /\{([A-Za-z]+)\}/g;
+
+/** A link of the config's; `url` holds placeholders. */
 export interface LinkTemplate {
   label: string;
   url: string;
@@ -75,8 +79,6 @@ export const createPresentation = (
   };
 };
 
-// Links that help to look further: the explorer, and those of the config. Pure.
-
 /** More would hide the first. */
 const LINKS_MAX = 5;
 
@@ -96,7 +98,7 @@ const filled = (template: string, values: Partial<Record<Placeholder, string>>):
   return lacks || url.length > URL_MAX || URL.parse(url)?.protocol !== 'https:' ? undefined : url;
 };
 
-/** Not of samples: what they name does not exist. `detectors`: ids of those that fired. */
+/** The explorer, and the links of the config. `detectors`: ids of those that fired. */
 export const linksOf = (
   { transaction, chain, contracts, ids }: Finding,
   { protocols, detectors }: { protocols: readonly string[]; detectors: readonly string[] },

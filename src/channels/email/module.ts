@@ -35,6 +35,7 @@ export const email: ChannelModule<EmailConfig> = {
     },
   },
   ignoresCase: true,
+  canBeDisabled: false,
   sharesSender: () => true,
   givesHandle: () => true,
   acknowledgedBy: { way: 'link' },

@@ -34,6 +34,7 @@ export const slack: ChannelModule<SlackConfig> = {
   words: { every: 'every Slack channel', none: 'no Slack channel gets alerts' },
   entry: { keys: ['contacts', 'url'], missing: 'list channels in contacts, or give a url', contactsNeed: 'botToken' },
   ignoresCase: false,
+  canBeDisabled: false,
   // An incoming webhook has a key of its own, and its answer names no message.
   sharesSender: (address) => !isHook(address),
   givesHandle: (address) => !isHook(address),

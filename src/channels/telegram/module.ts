@@ -31,6 +31,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
   words: { every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
   entry: { keys: ['contacts'], missing: 'list chats in contacts' },
   ignoresCase: false,
+  canBeDisabled: false,
   sharesSender: () => true,
   givesHandle: () => true,
   acknowledgedBy: { way: 'button' },

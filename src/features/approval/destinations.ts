@@ -1,7 +1,6 @@
 /** Every destination that is known, whether it is approved, and the decisions that people make on it. */
 
 import type { Destination } from '../../alert.ts';
-import { labelNow } from '../../channels/address.ts';
 import { didYouMean } from '../../config/problems.ts';
 import type { DisabledDestination } from '../../deliver/destinations.ts';
 import { UsageError } from '../../errors.ts';
@@ -111,7 +110,7 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
   /** By id or label. Throws a `UsageError` where the name fits none, or several. */
   const find = async (name: string): Promise<KnownDestination> => {
     const known = await list();
-    const named = known.filter(({ id, label }) => id === name || labelNow(label) === labelNow(name));
+    const named = known.filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;
     if (one === undefined) {
       const near = didYouMean(

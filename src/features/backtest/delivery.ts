@@ -4,7 +4,7 @@
  */
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
 import type { Message, Receipt } from '../../channels/channel.ts';
-import { givesHandle } from '../../channels/registry.ts';
+import { kindFacts } from '../../channels/registry.ts';
 import type { ComposeDependencies } from '../../deliver/compose.ts';
 import type { CorrelateDependencies } from '../../deliver/job-stages.ts';
 import { createRateLimiter } from '../../deliver/rate-limiter.ts';
@@ -123,7 +123,7 @@ export const createSimulatedDelivery = (
 
   const receive = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
     onMessage({ destination, at: now(), alerts, ready: ready.take(destination, alerts, now()), isDigest, amends });
-    return givesHandle(destination) ? { handle: id } : {};
+    return kindFacts(destination.kind).givesHandle(destination.address) ? { handle: id } : {};
   };
 
   const enqueueBatch: NonNullable<DeliverDependencies['batching']>['enqueueBatch'] = async (

@@ -1,6 +1,5 @@
 /** The mutes that hold now, which people added or the windows of the config open, and which deliveries they hide. */
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
-import { labelNow } from '../../channels/address.ts';
 import { severityOf } from '../../channels/content/severity.ts';
 import { createGlobs } from '../../globs.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
@@ -29,15 +28,13 @@ const anyOr = (globs: readonly string[]): ((text: string) => boolean) =>
   globs.length === 0 ? () => true : createGlobs(globs);
 
 const compile = (mute: Mute) => {
-  const { detectors } = mute;
-  const destinations = mute.destinations.map(labelNow);
+  const { detectors, destinations } = mute;
   const isProtocol = anyOr(mute.protocols);
   return {
     mute,
     isWhole: detectors.length === 0,
     fits: ({ protocol }: Alert, { id, label }: Destination): boolean =>
-      isProtocol(protocol) &&
-      (destinations.length === 0 || destinations.includes(id) || destinations.includes(labelNow(label))),
+      isProtocol(protocol) && (destinations.length === 0 || destinations.includes(id) || destinations.includes(label)),
     hasDetector: createGlobs(detectors),
   };
 };
