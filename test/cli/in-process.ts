@@ -1,6 +1,7 @@
 /** Commands as an operator types them, run in this process. */
 import type { ProgramContext } from '../../src/cli/context.ts';
 import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
+import type { Ended } from '../support/program.ts';
 
 export interface Ran {
   code: number;
@@ -62,4 +63,10 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
     return end.code;
   });
   return { code, out: out.join(''), err: err.join('') };
+};
+
+/** `tocsin ARGS` in this process, with what it prints named as a process names it. */
+export const runCommand = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> => {
+  const { code, out, err } = await runInProcess(args, { env });
+  return { code, stdout: out, stderr: err };
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
+import { runCommand } from './in-process.ts';
 
 let room = '';
 beforeAll(async () => {
@@ -49,15 +50,15 @@ test.concurrent('--help names every command of the contract that there is, and f
   for (const command of ['run', 'check', 'demo', 'sandbox', 'test', 'status', 'schema']) {
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
   }
-  const own = await runProgram(['test', '--help'], {}, onFinished);
+  const own = await runCommand(['test', '--help']);
   expect(own.code).toBe(0);
   for (const option of ['--config', '--protocol', '--channel', '--to', '--json', '--help']) {
     expect(own.stdout).toContain(option);
   }
 });
 
-test.concurrent('--version says a version', async ({ onTestFinished: onFinished }) => {
-  const { code, stdout } = await runProgram(['--version'], {}, onFinished);
+test.concurrent('--version says a version', async () => {
+  const { code, stdout } = await runCommand(['--version']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });
 
@@ -72,33 +73,33 @@ test.concurrent.for([
   [['watch', '--for', '3'], /^tocsin: --for must be a duration/],
   [['check', 'surplus'], /too many arguments/],
   [['test', '--channel'], /argument missing/],
-] as const)('%j is a slip of the hand', async ([args, said], { onTestFinished: onFinished }) => {
-  const { code, stdout, stderr } = await runProgram(args, {}, onFinished);
+] as const)('%j is a slip of the hand', async ([args, said]) => {
+  const { code, stdout, stderr } = await runCommand(args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^ {4}at /m);
 });
 
-test.concurrent('what every command takes may stand before it', async ({ onTestFinished: onFinished }) => {
+test.concurrent('what every command takes may stand before it', async () => {
   const file = await fileWith(RIGHT);
   for (const args of [
     ['--config', file, 'check', '--json'],
     ['--json', `--config=${file}`, 'check'],
     ['-c', 'nowhere.yaml', 'check', '-c', file, '--json'],
   ]) {
-    const { code, stdout } = await runProgram(args, {}, onFinished);
+    const { code, stdout } = await runCommand(args);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ problems: [] });
   }
-  const group = await runProgram(['-c', 'nowhere.yaml', 'dead', 'list'], {}, onFinished);
+  const group = await runCommand(['-c', 'nowhere.yaml', 'dead', 'list']);
   expect(group).toMatchObject({ code: 1, stderr: expect.stringMatching(/^nowhere\.yaml: config: cannot be read/) });
 });
 
 test.concurrent.for(['run', 'check', 'status'])(
   '%s without its config file says which one it looked for',
-  async (command, { onTestFinished: onFinished }) => {
+  async (command) => {
     const file = join(await temporaryDirectory(), 'nowhere.yaml');
-    const { code, stdout, stderr } = await runProgram([command], { TOCSIN_CONFIG: file }, onFinished);
+    const { code, stdout, stderr } = await runCommand([command], { TOCSIN_CONFIG: file });
     expect(code).toBe(1);
     expect(stdout + stderr).toContain(`${file}: config: cannot be read`);
   },
@@ -108,7 +109,7 @@ test.concurrent('five mistakes are five lines with their places, whatever comman
   onTestFinished: onFinished,
 }) => {
   const file = await fileWith(FIVE_MISTAKES);
-  const { code, stdout } = await runProgram(['check', '--config', file], {}, onFinished);
+  const { code, stdout } = await runCommand(['check', '--config', file]);
   expect(code).toBe(1);
   const lines = stdout.trimEnd().split('\n');
   expect(lines.map((line) => line.replace(file, 'FILE').replace(/: .*/, ''))).toEqual([
@@ -125,37 +126,35 @@ test.concurrent('five mistakes are five lines with their places, whatever comman
   expect(run.stdout + run.stderr).toContain(stdout.trimEnd());
 });
 
-test.concurrent('a right config is summed up without its secrets, as text and as JSON', async ({
-  onTestFinished: onFinished,
-}) => {
+test.concurrent('a right config is summed up without its secrets, as text and as JSON', async () => {
   const file = await fileWith(RIGHT);
-  const { code, stdout, stderr } = await runProgram(['check', '--config', file], {}, onFinished);
+  const { code, stdout, stderr } = await runCommand(['check', '--config', file]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(`${file}: no problems`);
   expect(stdout).toContain('main at monitor.example.com');
-  const json = await runProgram(['check', '--config', file, '--json'], {}, onFinished);
+  const json = await runCommand(['check', '--config', file, '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject({ problems: [] });
   expect(stdout + json.stdout).not.toContain('hush');
 });
 
-test.concurrent('schema prints a JSON Schema of the config', async ({ onTestFinished: onFinished }) => {
-  const { code, stdout } = await runProgram(['schema'], {}, onFinished);
+test.concurrent('schema prints a JSON Schema of the config', async () => {
+  const { code, stdout } = await runCommand(['schema']);
   expect(code).toBe(0);
   const schema = JSON.parse(stdout) as { $schema: string; properties: Record<string, unknown> };
   expect(schema.$schema).toContain('2020-12');
   expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(['services', 'channels', 'poll', 'ops']));
 });
 
-test.concurrent('status where no daemon has ever run needs somebody', async ({ onTestFinished: onFinished }) => {
+test.concurrent('status where no daemon has ever run needs somebody', async () => {
   const file = await fileWith([...RIGHT, `dataDir: ${await temporaryDirectory()}`]);
-  const { code, stdout, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
+  const { code, stdout, stderr } = await runCommand(['status', '--config', file]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^tocsin: no daemon/);
 });
 
-test.concurrent('status without its Redis is worth another try later', async ({ onTestFinished: onFinished }) => {
+test.concurrent('status without its Redis is worth another try later', async () => {
   const file = await fileWith([...RIGHT, 'redis: { url: "redis://127.0.0.1:1" }']);
-  const { code, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
+  const { code, stderr } = await runCommand(['status', '--config', file]);
   expect(code).toBe(75);
   expect(stderr).toMatch(/^tocsin: Redis does not answer: 127\.0\.0\.1:1 refuses connections \(ECONNREFUSED\)/);
 });
@@ -168,7 +167,8 @@ test.concurrent('a Redis that refuses us is named with its address, by the daemo
   const at = (credentials: string, database: string) => `redis://${credentials}127.0.0.1:${server.port}${database}`;
   const ended = async (url: string, ...args: string[]) => {
     const file = await fileWith([...RIGHT, 'ops: { listen: "127.0.0.1:0" }', `redis: { url: "${url}" }`]);
-    const { code, stdout, stderr } = await runProgram([...args, '--config', file], {}, onFinished);
+    const all = [...args, '--config', file];
+    const { code, stdout, stderr } = await (args[0] === 'run' ? runProgram(all, {}, onFinished) : runCommand(all));
     expect(stdout + stderr).not.toContain('pa55');
     return { code, said: `${stdout}${stderr}` };
   };

@@ -14,6 +14,7 @@ import { ownRedis } from '../support/redis-server.ts';
 import { startSmtpRelay } from '../support/smtp-relay.ts';
 import { until } from '../support/until.ts';
 import { startSafeWorld, startWorldFor } from './config-file.ts';
+import { runCommand } from './in-process.ts';
 
 /** Starting Node takes longest of all, the more so where much runs at once. */
 vi.setConfig({ testTimeout: 90_000 });
@@ -171,14 +172,14 @@ test.concurrent('run and check name the commands that a Redis user may not run',
   expect(code).toBe(1);
   expect(stderr).toMatch(LIMITED);
   expect(stderr).not.toMatch(/ at .*\.ts:/);
-  const checked = await runProgram(['check', '--online'], environment, onFinished);
+  const checked = await runCommand(['check', '--online'], environment);
   expect(checked.code).toBe(2);
   expect(checked.stdout).toMatch(new RegExp(`^FAIL {2}redis: ${LIMITED.source}`, 'm'));
   const sample = ['test', '--channel', 'webhook', '--to', 'https://hooks.example.com/x'];
-  expect(await runProgram(sample, environment, onFinished)).toMatchObject({
+  expect(await runCommand(sample, environment)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^tocsin: Redis does not let our user do this \(NOPERM .*client\|list.*\); docs.*rule\n$/,
+      /^tocsin: Redis does not let our user do this \(NOPERM .*client\|list.*\); docs.*rule$/,
     ),
   });
 });
@@ -196,14 +197,14 @@ test.concurrent('so it is with a Redis that comes up later than the daemon', asy
 test.concurrent('status describes a running daemon, for people and for scripts', async ({
   onTestFinished: onFinished,
 }) => {
-  const { world, file, environment } = await startWorldFor({ onFinished });
-  await startDaemonProgram(file, environment, onFinished);
+  const { world, environment } = await startWorldFor({ onFinished });
+  await world.start();
   world.critical('Vault', 2);
   await world.balanced();
-  const people = await runProgram(['status'], environment, onFinished);
+  const people = await runCommand(['status'], environment);
   expect(people.code).toBe(0);
   expect(people.stdout).toMatch(/Vault .*sandbox .*inspections/);
-  const scripts = await runProgram(['status', '--json'], environment, onFinished);
+  const scripts = await runCommand(['status', '--json'], environment);
   const report = JSON.parse(scripts.stdout) as { protocols: { name: string }[]; destinations: { delivered: number }[] };
   expect(report.protocols.map(({ name }) => name)).toContain('Bridge');
   expect(report.destinations.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(4 * 2 + 12);
@@ -216,12 +217,12 @@ test.concurrent.for([
   ['without a daemon', false],
   ['through a running daemon', true],
 ] as const)('test sends a marked sample %s', async ([, withDaemon], { onTestFinished: onFinished }) => {
-  const { world, file, environment } = await startWorldFor({ onFinished });
-  if (withDaemon) await startDaemonProgram(file, environment, onFinished);
+  const { world, environment } = await startWorldFor({ onFinished });
+  if (withDaemon) await world.start();
   const to = `${world.addresses.webhook.url}/hooks/sample`;
-  const one = await runProgram(['test', '--channel', 'webhook', '--to', to], environment, onFinished);
+  const one = await runCommand(['test', '--channel', 'webhook', '--to', to], environment);
   expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^webhook .*: delivered in \d+ ms\n$/) });
-  const all = await runProgram(['test', '--protocol', 'Vault', '--json'], environment, onFinished);
+  const all = await runCommand(['test', '--protocol', 'Vault', '--json'], environment);
   expect(all.code).toBe(0);
   const outcomes = JSON.parse(all.stdout) as Outcome[];
   expect(outcomes.map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered', 'delivered']);
@@ -233,7 +234,7 @@ test.concurrent.for([
 test.concurrent('test says what is wrong with what it was asked', async ({ onTestFinished: onFinished }) => {
   const { world, environment } = await startWorldFor({ onFinished, kinds: ['slack', 'webhook'] });
   const refused = async (args: readonly string[], said: RegExp): Promise<void> => {
-    const { code, stderr } = await runProgram(['test', ...args], environment, onFinished);
+    const { code, stderr } = await runCommand(['test', ...args], environment);
     expect(`${code} ${stderr}`).toMatch(said);
   };
   await Promise.all([
@@ -254,7 +255,7 @@ test.concurrent('test ends with 1 where the receiver refuses for good', async ({
   const { world, environment } = await startWorldFor({ onFinished });
   world.sandbox.receivers.webhook.script.always({ kind: 'answer', status: 410 });
   const to = `${world.addresses.webhook.url}/hooks/gone`;
-  const { code, stdout } = await runProgram(['test', '--channel', 'webhook', '--to', to], environment, onFinished);
+  const { code, stdout } = await runCommand(['test', '--channel', 'webhook', '--to', to], environment);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/: dead: .*410/) });
 });
 
@@ -271,7 +272,7 @@ test.concurrent('check --online lists destinations that may not be written to, e
       fallback: { channels: [{ name: 'webhook', url: 'https://10.0.0.1/hooks/secret' }] },
     },
   });
-  const { code, stdout } = await runProgram(['check', '--online'], environment, onFinished);
+  const { code, stdout } = await runCommand(['check', '--online'], environment);
   const { host } = new URL(world.addresses.webhook.url);
   const refused = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
   expect(refused).toEqual([
@@ -293,14 +294,14 @@ test.concurrent('check --online counts the protocols, and names kinds of their c
   if (vault === undefined) throw new Error('there is no protocol');
   const { name: protocol, apiKey, channels } = vault;
   world.sandbox.service.replaceChannels({ protocol, apiKey }, [...channels, { name: 'slack', contacts: ['C1'] }]);
-  const { code, stdout } = await runProgram(['check', '--online'], environment, onFinished);
+  const { code, stdout } = await runCommand(['check', '--online'], environment);
   expect(stdout).toMatch(/^ok {4}service sandbox: answers and lists 1 protocol, such as 'Vault'$/m);
   expect(stdout).toMatch(
     /^note {2}channel slack: not set up, so nothing is sent there, though 1 protocol has such a channel$/m,
   );
   expect(code).toBe(0);
   const short = { ...environment, TOCSIN_SANDBOX_SERVICE: new URL(world.addresses.service.url).origin };
-  const lost = await runProgram(['check', '--online'], short, onFinished);
+  const lost = await runCommand(['check', '--online'], short);
   expect(lost.stdout).toMatch(/^FAIL {2}service sandbox: .*404.*; baseUrl must be the whole address of the API/m);
 });
 
@@ -334,7 +335,7 @@ test.concurrent('check --online names the key that mends a relay with a certific
     const smtp = { host: 'localhost', port: relay.port, ...more };
     const channels = { ...config.channels, email: { from: 'tocsin@example.com', smtp } };
     await writeFile(file, stringify({ ...config, channels }));
-    return runProgram(['check', '--online', '--config', file], environment, onFinished);
+    return runCommand(['check', '--online', '--config', file], environment);
   };
 
   const unknown = await check({});
@@ -350,21 +351,21 @@ test.concurrent('check --online asks everything: 0 where all answer, 2 where a k
   onTestFinished: onFinished,
 }) => {
   const { world, environment } = await startSafeWorld({ onFinished });
-  const good = await runProgram(['check', '--online'], environment, onFinished);
+  const good = await runCommand(['check', '--online'], environment);
   expect(good).toMatchObject({ code: 0, stderr: '' });
   const subjects = good.stdout.trimEnd().split('\n');
   expect(subjects).toHaveLength(6);
   expect(subjects.filter((line) => !line.startsWith('ok '))).toEqual([]);
 
   const wrong = { ...environment, TOCSIN_SANDBOX_KEY: 'wrong-key', TOCSIN_SANDBOX_SLACK_TOKEN: 'xoxb-wrong' };
-  const bad = await runProgram(['check', '--online', '--json'], wrong, onFinished);
+  const bad = await runCommand(['check', '--online', '--json'], wrong);
   expect(bad.code).toBe(2);
   const findings = JSON.parse(bad.stdout) as { subject: string; ok: boolean; detail: string }[];
   expect(findings.filter(({ ok }) => !ok).map(({ subject }) => subject)).toEqual(['service sandbox', 'channel slack']);
   expect(bad.stdout).not.toMatch(/wrong-key|xoxb-wrong/);
 
   await world.sandbox.stop();
-  const away = await runProgram(['check', '--online'], environment, onFinished);
+  const away = await runCommand(['check', '--online'], environment);
   expect(away.code).toBe(2);
   expect(away.stdout.match(/^FAIL {2}/gm)).toHaveLength(4);
 });
