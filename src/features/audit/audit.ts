@@ -1,35 +1,19 @@
 /** Audits one service: each protocol's list against the ledger, then waiting deliveries against the queue. Heals both. */
 import { mapInChunks } from '../../chunks.ts';
-import type { Config } from '../../config/schema.ts';
 import { messageOf, ServiceError } from '../../errors.ts';
-import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Track } from '../../poll/cursor.ts';
 import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
-import { createLostSearch, type FoundLost, type LostSearchDependencies } from './lost-deliveries.ts';
+import { createLostSearch, type FoundLost } from './lost-deliveries.ts';
 import {
   type Audited,
   type AuditOptions,
+  type AuditParts,
   createProtocolAudit,
   emptyAudit,
-  type ProtocolAuditDependencies,
   REMEMBERED_MS,
 } from './protocol.ts';
-
-type Shared = 'settings' | 'ledger' | 'alertIndex' | 'serviceOf';
-
-export interface AuditDependencies
-  extends Omit<ProtocolAuditDependencies, Shared>,
-    Omit<LostSearchDependencies, Shared> {
-  settings: ProtocolAuditDependencies['settings'] &
-    LostSearchDependencies['settings'] & { sources: Config['alerts']['sources'] };
-  ledger: ProtocolAuditDependencies['ledger'] & LostSearchDependencies['ledger'];
-  alertIndex: LostSearchDependencies['alertIndex'] & Pick<AlertIndex, 'between' | 'trimmedTo'>;
-  serviceOf(
-    name: string,
-  ): ReturnType<ProtocolAuditDependencies['serviceOf']> & ReturnType<LostSearchDependencies['serviceOf']>;
-}
 
 export interface Auditor {
   /** Throws where Redis failed or the signal aborted; a service that does not answer is in the report. */
@@ -45,7 +29,7 @@ type Recorded = ReadonlyMap<string, AlertRecord['alert'][]>;
 
 /** Gives the alerts of a service's inspections that the ledger dates after `since`, by protocol. */
 const createRecordedSince =
-  ({ settings: { assessments }, alertIndex, ledger }: AuditDependencies) =>
+  ({ settings: { assessments }, alertIndex, ledger }: AuditParts) =>
   async (service: string, since: number): Promise<Recorded> => {
     const types = assessments.map((assessment) => `inspection.${assessment}`);
     const ids = await alertIndex.between(since, Number.POSITIVE_INFINITY);
@@ -72,7 +56,7 @@ const addLost = (
 };
 
 /** Gives what audits every protocol of a service, some at a time; a service in trouble is not asked any more. */
-const createProtocolAudits = (dependencies: AuditDependencies) => {
+const createProtocolAudits = (dependencies: AuditParts) => {
   const { settings, protocolsOf } = dependencies;
   const auditProtocol = createProtocolAudit(dependencies);
 
@@ -115,7 +99,7 @@ const createProtocolAudits = (dependencies: AuditDependencies) => {
   };
 };
 
-export const createAuditor = (dependencies: AuditDependencies): Auditor => {
+export const createAuditor = (dependencies: AuditParts): Auditor => {
   const { now } = dependencies;
   const recordedSince = createRecordedSince(dependencies);
   const auditProtocols = createProtocolAudits(dependencies);

@@ -58,17 +58,14 @@ export const createServerChange =
     await redis.set(key, present);
   };
 
-// Logs and counts the differences that a daemon's audit found.
-
-export interface DifferenceLogDependencies {
-  metrics: Pick<Metrics, 'auditDifferences'>;
-  log: Pick<Logger, 'warn' | 'error'>;
-}
-
 /** After this many differences of one protocol the rest are only counted. */
 const NAMED = 100;
 
-export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies) => {
+/** Logs and counts the differences that a daemon's audit found. */
+export const createDifferenceLog = (
+  metrics: Pick<Metrics, 'auditDifferences'>,
+  log: Pick<Logger, 'warn' | 'error'>,
+) => {
   const disagreeing = new Set<string>();
 
   const logMissing = (audit: ProtocolAudit): void => {
@@ -107,20 +104,18 @@ export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies)
   };
 };
 
-/** Up to when each protocol of a service was compared, in epoch milliseconds. */
-export interface AuditMarks {
-  of(service: string): Promise<(protocol: string) => number | undefined>;
-  set(service: string, protocol: string, at: number): Promise<void>;
-}
+export type AuditMarks = ReturnType<typeof createAuditMarks>;
 
-export const createAuditMarks = (redis: Redis | Cluster, prefix: string): AuditMarks => {
+/** Up to when each protocol of a service was compared, in epoch milliseconds. */
+export const createAuditMarks = (redis: Redis | Cluster, prefix: string) => {
   const key = (service: string): string => `${prefix}:audited:${service}`;
   return {
-    of: async (service) => {
+    of: async (service: string) => {
       const marks = await redis.hgetall(key(service));
-      return (protocol) => (Object.hasOwn(marks, protocol) ? Number(marks[protocol]) : undefined);
+      return (protocol: string): number | undefined =>
+        Object.hasOwn(marks, protocol) ? Number(marks[protocol]) : undefined;
     },
-    set: async (service, protocol, at) => {
+    set: async (service: string, protocol: string, at: number): Promise<void> => {
       await redis.hset(key(service), protocol, at);
     },
   };
@@ -149,7 +144,7 @@ const URGENT_LOST_AFTER_MS = 5000;
 export const createAuditJob = (dependencies: AuditJobDependencies) => {
   const { auditor, marks, alertIndex, metrics, troubles, everyMs, log } = dependencies;
   const running = new Map<string, Promise<void>>();
-  const report = createDifferenceLog({ metrics, log });
+  const report = createDifferenceLog(metrics, log);
 
   /** A window with missing items that could not be queued again is compared once more next time. */
   const mark = async (audit: ProtocolAudit, { closed, since }: AuditWindow): Promise<void> => {

@@ -1,28 +1,18 @@
 /** A lost delivery waits in the ledger, but no job and no approval hold has it. It is found here, and queued again. */
-import { type Alert, type ChannelKind, type Destination, isChannelKind, type Parcel, SOURCES } from '../../alert.ts';
+import { type Alert, type ChannelKind, isChannelKind, SOURCES } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
-import type { DeadLetters } from '../../ledger/dead-letters.ts';
-import type { AlertIndex } from '../../ledger/index-by-date.ts';
-import type { AlertRecord, Ledger, Target } from '../../ledger/ledger.ts';
-import type { DeliveryRef, JobScan } from '../../queue/scan.ts';
-import type { Locks } from '../../redis/lock.ts';
-import type { Feed } from '../../service/feed.ts';
-import type { Lookup } from '../../service/lookup.ts';
+import type { AlertRecord, Target } from '../../ledger/ledger.ts';
+import type { DeliveryRef } from '../../queue/scan.ts';
 import { iso } from '../../time.ts';
+import type { AuditOptions, AuditParts } from './protocol.ts';
 
-export interface LostDependencies {
-  jobScan: JobScan;
-  ledger: Pick<Ledger, 'read' | 'recordAttempt'>;
-  dead: Pick<DeadLetters, 'add'>;
-  enqueue(parcels: readonly Parcel[], nonce: string): Promise<void>;
-  /** Where alerts of its protocol go now, triggers aside. */
-  destinationsOf(alert: AlertRecord['alert']): Promise<Destination[]>;
+export interface LostDependencies
+  extends Pick<AuditParts, 'jobScan' | 'ledger' | 'dead' | 'enqueue' | 'destinationsOf' | 'now'> {
   /** The item of an alert as the service lists it now, where it does. */
   itemOf(alert: AlertRecord['alert']): Promise<Alert['item'] | undefined>;
   /** Milliseconds that a delivery may wait without a job: it is in the ledger a little before it is in the queue. */
   lostAfterMs: number;
-  now(): number;
 }
 
 interface WaitingDelivery extends DeliveryRef {
@@ -90,24 +80,8 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
   };
 };
 
-// Looks for lost deliveries among all of a service's waiting ones, and queues them again with their items.
-
-export interface LostSearchDependencies extends Omit<LostDependencies, 'ledger' | 'itemOf' | 'lostAfterMs'> {
-  settings: { lookback: number; lostAfter: number };
-  ledger: LostDependencies['ledger'] & Pick<Ledger, 'waitingByDestination'>;
-  alertIndex: Pick<AlertIndex, 'open'>;
-  locks: Pick<Locks, 'take'>;
-  serviceOf(name: string): { feed: Pick<Feed, 'notifications'>; lookUp: Lookup };
-  /** Those that are polled. */
-  protocolsOf(service: string): Promise<readonly string[]>;
-}
-
-export interface LostSearchOptions {
-  /** Queues what is missing or lost again. */
-  isHealing: boolean;
-  /** Instead of `settings.lostAfter`. */
-  lostAfterMs?: number;
-}
+type LostSearchParts = Omit<LostDependencies, 'itemOf' | 'lostAfterMs'> &
+  Pick<AuditParts, 'settings' | 'alertIndex' | 'locks' | 'serviceOf' | 'protocolsOf'>;
 
 export interface FoundLost {
   delivery: WaitingDelivery;
@@ -119,7 +93,7 @@ const READ_AT_ONCE = 500;
 const lockName = (service: string): string => `audit:${service}`;
 
 /** Gives an alert's item as the service lists it now; undefined where it does not. Throws a `ServiceError`. */
-const createItemSearch = ({ settings: { lookback }, serviceOf }: LostSearchDependencies, signal: AbortSignal) => {
+const createItemSearch = ({ settings: { lookback }, serviceOf }: LostSearchParts, signal: AbortSignal) => {
   /** Stored notifications have no ids to ask for: they are read from their date on. */
   const notificationOf = async ({ service, protocol, itemId, at }: AlertRecord['alert']) => {
     const date = Date.parse(at);
@@ -147,7 +121,8 @@ const isUnanswered = (error: unknown): false => {
   throw error;
 };
 
-export const createLostSearch = (dependencies: LostSearchDependencies) => {
+/** Looks for lost deliveries among all of a service's waiting ones, and queues them again with their items. */
+export const createLostSearch = (dependencies: LostSearchParts) => {
   const { settings, ledger, alertIndex, locks, protocolsOf } = dependencies;
 
   /** Every alert of a service that polls have dispatched and that has a waiting delivery. */
@@ -162,7 +137,7 @@ export const createLostSearch = (dependencies: LostSearchDependencies) => {
   return async (
     service: string,
     more: readonly AlertRecord[],
-    { isHealing, lostAfterMs = settings.lostAfter }: LostSearchOptions,
+    { isHealing, lostAfterMs = settings.lostAfter }: Pick<AuditOptions, 'isHealing' | 'lostAfterMs'>,
     signal: AbortSignal,
   ): Promise<FoundLost[]> => {
     if (Object.keys(await ledger.waitingByDestination()).length === 0) return [];

@@ -1,17 +1,21 @@
 /** The audit of one protocol: its window, the comparison, and dispatching what is missing. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Alert } from '../../alert.ts';
+import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import type { Item } from '../../item.ts';
+import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import type { Cursors, Track } from '../../poll/cursor.ts';
-import { type createLateItems, isWanted, toAlert, type Unknown } from '../../poll/ingest.ts';
+import { isWanted, type LateItems, toAlert, type Unknown } from '../../poll/ingest.ts';
 import type { Seen } from '../../poll/seen.ts';
+import type { JobScan } from '../../queue/scan.ts';
+import type { Locks } from '../../redis/lock.ts';
 import type { ServiceClient, ServiceClock } from '../../service/client.ts';
 import type { Feed } from '../../service/feed.ts';
+import type { Lookup } from '../../service/lookup.ts';
 import { iso } from '../../time.ts';
 import {
   type Account,
@@ -22,19 +26,38 @@ import {
   type ListedItem,
   type ProtocolAudit,
 } from './balance.ts';
-import type { LostSearchOptions } from './lost-deliveries.ts';
 
-// What a service lists of a protocol in a window, compared with what the ledger says of it. Changes nothing.
-
-interface ReconcileDependencies {
-  settings: { assessments: Config['alerts']['assessments']; lookback: number };
-  ledger: Pick<Ledger, 'read'>;
+/** What the parts of an audit work with; each takes some of it. */
+export interface AuditParts {
+  settings: Pick<Config['alerts'], 'assessments' | 'sources'> &
+    Pick<Config['poll'], 'lookback' | 'overlap'> &
+    Pick<Config['audit'], 'lostAfter'>;
+  ledger: Pick<Ledger, 'read' | 'recordAttempt' | 'waitingByDestination'>;
+  alertIndex: Pick<AlertIndex, 'open' | 'between' | 'trimmedTo'>;
   seen: Pick<Seen, 'unknown'>;
-  serviceOf(name: string): { feed: Pick<Feed, 'inspections'>; client: Pick<ServiceClient, 'inspectionStats'> };
+  cursors: Pick<Cursors, 'get' | 'begun'>;
+  lateItems: Pick<LateItems, 'ingest'>;
+  jobScan: JobScan;
+  dead: Pick<DeadLetters, 'add'>;
+  locks: Pick<Locks, 'take'>;
+  serviceOf(name: string): {
+    feed: Pick<Feed, 'inspections' | 'notifications'>;
+    client: Pick<ServiceClient, 'inspectionStats'>;
+    clock: Pick<ServiceClock, 'now'>;
+    lookUp: Lookup;
+  };
+  /** Those that are polled. */
+  protocolsOf(service: string): Promise<readonly string[]>;
   /** `skipped`: no trigger of the protocol asks for the alert. */
   routesOf(alert: Alert): Promise<Pick<Routes, 'skipped'>>;
+  /** Where alerts of its protocol go now, triggers aside. */
+  destinationsOf(alert: AlertRecord['alert']): Promise<Destination[]>;
+  enqueue(parcels: readonly Parcel[], nonce: string): Promise<void>;
   now(): number;
 }
+
+type Compared = Pick<AuditParts, 'settings' | 'ledger' | 'seen' | 'serviceOf' | 'routesOf' | 'now'>;
+type Audits = Compared & Pick<AuditParts, 'cursors' | 'alertIndex' | 'lateItems'>;
 
 /** Epoch milliseconds by the service's clock; `since` is excluded. */
 export interface AuditWindow {
@@ -77,7 +100,7 @@ const datesOf = ({ dates: { createdAt, updatedAt, txTimestamp } }: Item): Dates 
 const isDated = ({ dates }: Item): boolean => Object.values(dates).length > 0;
 
 /** Gives what became of each item. */
-const createAccounting = ({ ledger, seen, routesOf }: ReconcileDependencies) => {
+const createAccounting = ({ ledger, seen, routesOf }: Compared) => {
   /** Why the ledger may lack an alert. */
   const excuseOf = async (alert: Alert, isUnseen: boolean, { closed }: AuditWindow): Promise<Account> => {
     if ((await routesOf(alert)).skipped) return 'unwanted';
@@ -105,7 +128,7 @@ const createAccounting = ({ ledger, seen, routesOf }: ReconcileDependencies) => 
 };
 
 /** Gives what is wanted and dated, each item once. The service may filter by another date than `createdAt`. */
-const openReading = ({ settings: { assessments, lookback }, serviceOf, now }: ReconcileDependencies) =>
+const openReading = ({ settings: { assessments, lookback }, serviceOf, now }: Compared) =>
   async function* read({ service, protocol }: Track, since: number, signal: AbortSignal): AsyncGenerator<Found[]> {
     const seen = new Set<string>();
     for await (const { items } of serviceOf(service).feed.inspections(protocol, since - lookback, signal, true)) {
@@ -116,8 +139,11 @@ const openReading = ({ settings: { assessments, lookback }, serviceOf, now }: Re
     }
   };
 
-/** `recorded`: ids of the track's alerts in the ledger that are dated in the window. Throws a `ServiceError`. */
-export const createReconcile = (dependencies: ReconcileDependencies) => {
+/**
+ * What a service lists of a protocol in a window, compared with what the ledger says of it. Changes nothing. `recorded`: ids
+ * of the track's alerts in the ledger that are dated in the window. Throws a `ServiceError`.
+ */
+export const createReconcile = (dependencies: Compared) => {
   const { settings, serviceOf } = dependencies;
   const read = openReading(dependencies);
   const accountFor = createAccounting(dependencies);
@@ -155,27 +181,17 @@ export const createReconcile = (dependencies: ReconcileDependencies) => {
   };
 };
 
-export interface ProtocolAuditDependencies extends Omit<ReconcileDependencies, 'settings' | 'serviceOf'> {
-  settings: ReconcileDependencies['settings'] & { overlap: number };
-  cursors: Pick<Cursors, 'get' | 'begun'>;
-  alertIndex: Pick<AlertIndex, 'trimmedTo'>;
-  lateItems: Pick<ReturnType<typeof createLateItems>, 'ingest'>;
-  serviceOf(name: string): ReturnType<ReconcileDependencies['serviceOf']> & { clock: Pick<ServiceClock, 'now'> };
-}
-
-export interface AuditOptions extends LostSearchOptions {
+export interface AuditOptions {
+  /** Queues what is missing or lost again. */
+  isHealing: boolean;
+  /** Instead of `settings.lostAfter`. */
+  lostAfterMs?: number;
   /** Where a protocol's window begins, in epoch milliseconds. Left out, or before its ledger begins: where that begins. */
   since?: ((protocol: string) => number | undefined) | undefined;
   /** Also reports alerts that the service no longer lists. */
   isThorough: boolean;
   /** Called with every protocol whose window was compared and, where that was asked for, healed. */
   onAudited?(audit: ProtocolAudit, window: AuditWindow): Promise<void>;
-}
-
-/** `isTrimmed`: it would begin earlier, but the ledger was full and removed what it knew of that time. */
-interface TrimmedWindow {
-  window: AuditWindow;
-  isTrimmed: boolean;
 }
 
 /** `waiting`: its alerts with a waiting delivery. */
@@ -202,7 +218,7 @@ export const emptyAudit = (service: string, protocol: string, at: number): Proto
 });
 
 /** Gives what dispatches missing items; false where polls held the track all the time, so that the next audit tries again. */
-const createHealing = ({ ledger, lateItems, now }: ProtocolAuditDependencies) => {
+const createHealing = ({ ledger, lateItems, now }: Audits) => {
   const unknown: Unknown = async (_track, alerts) => {
     const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     return alerts.filter((_, index) => (records[index]?.deliveries ?? []).length === 0);
@@ -218,16 +234,20 @@ const createHealing = ({ ledger, lateItems, now }: ProtocolAuditDependencies) =>
 };
 
 /** `recorded`: the track's alerts in the ledger. Throws a `ServiceError`. */
-export const createProtocolAudit = (dependencies: ProtocolAuditDependencies) => {
+export const createProtocolAudit = (dependencies: Audits) => {
   const { settings, cursors, alertIndex, serviceOf, now } = dependencies;
   const reconcile = createReconcile(dependencies);
   const heal = createHealing(dependencies);
 
   /**
+   * `isTrimmed`: it would begin earlier, but the ledger was full and removed what it knew of that time.
    * The ledger is asked for nothing from before the cursor began in this Redis, as a Redis that lost its data knows
    * nothing of it, and for nothing that a full ledger has removed.
    */
-  const windowOf = async (track: Track, asked: number | undefined): Promise<TrimmedWindow | undefined> => {
+  const windowOf = async (
+    track: Track,
+    asked: number | undefined,
+  ): Promise<{ window: AuditWindow; isTrimmed: boolean } | undefined> => {
     const [[cursor], [begun], trimmedTo = 0] = await Promise.all([
       cursors.get([track]),
       cursors.begun([track]),

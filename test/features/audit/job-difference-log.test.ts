@@ -14,7 +14,7 @@ const setUp = () => {
   const metrics = createMetrics({ version: 'test' });
   const counted = async (): Promise<string[]> =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith('tocsin_audit_differences_total{'));
-  return { lines, counted, logDifferences: createDifferenceLog({ metrics, log } as never) };
+  return { lines, counted, logDifferences: createDifferenceLog(metrics, log as never) };
 };
 
 test('an audit without differences says and counts nothing', async () => {

@@ -37,13 +37,16 @@ const setUp = ({ lookUp = async () => new Map(), notifications = none, queued = 
   const ids = new Set(queued.map(({ id }) => id));
   const withoutJob: JobScan['withoutJob'] = async (_kind, all) => all.filter(({ alert }) => !ids.has(alert));
   const search = createLostSearch({
-    settings: { lookback: 900_000, lostAfter: 60_000 },
+    settings: { assessments: ['critical'], sources: ['inspections'], lookback: 900_000, overlap: 0, lostAfter: 60_000 },
     ledger,
     alertIndex: createAlertIndex(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     locks,
     jobScan: { withoutJob },
-    serviceOf: () => ({ lookUp, feed: { notifications } }),
+    serviceOf: () => ({
+      ...{ lookUp, feed: { notifications, inspections: async function* () {} }, clock: { now } },
+      client: { inspectionStats: async () => ({}) as never },
+    }),
     protocolsOf: async () => [makeAlert(1).protocol],
     destinationsOf: async () => [SLACK],
     enqueue: async (parcels) => void enqueued.push(...parcels),

@@ -32,7 +32,7 @@ const setUp = ({ pages = [], critical, skipped = [] }: Options = {}) => {
   const { remember } = openCommits(redis, prefix);
   const asked: number[] = [];
   const reconcile = createReconcile({
-    settings: { assessments: ['critical'], lookback: 900_000 },
+    settings: { assessments: ['critical'], sources: ['inspections'], lookback: 900_000, overlap: 0, lostAfter: 60_000 },
     ledger,
     seen,
     serviceOf: () => ({
@@ -41,6 +41,9 @@ const setUp = ({ pages = [], critical, skipped = [] }: Options = {}) => {
           asked.push(since);
           for (const items of pages) yield { items, malformed: [], size: items.length, short: false };
         },
+        notifications: () => {
+          throw new Error('never asked');
+        },
       },
       client: {
         inspectionStats: async () => {
@@ -48,6 +51,8 @@ const setUp = ({ pages = [], critical, skipped = [] }: Options = {}) => {
           return { critical } as never;
         },
       },
+      clock: { now: () => T0 },
+      lookUp: async () => new Map(),
     }),
     routesOf: async ({ itemId }) => (skipped.includes(itemId) ? { skipped: 'trigger' } : {}),
     now: () => T0,

@@ -28,10 +28,16 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
   const ingested: { items: readonly Item[]; unknown: Unknown }[] = [];
   const answers: (Alert[] | undefined)[] = [];
   const auditProtocol = createProtocolAudit({
-    settings: { assessments: ['critical'], lookback: 15 * MINUTE, overlap: MINUTE },
+    settings: {
+      assessments: ['critical'],
+      sources: ['inspections'],
+      lookback: 15 * MINUTE,
+      overlap: MINUTE,
+      lostAfter: 60_000,
+    },
     cursors,
     ledger,
-    alertIndex: { trimmedTo: async () => index.trimmedTo },
+    alertIndex: { trimmedTo: async () => index.trimmedTo, open: async () => [], between: async () => [] },
     seen: createSeen(redis, prefix),
     lateItems: {
       ingest: async (_track, some, unknown) => {
@@ -45,9 +51,13 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
         async *inspections() {
           yield { items, malformed: [], size: items.length, short: false };
         },
+        notifications: () => {
+          throw new Error('never asked');
+        },
       },
       client: { inspectionStats: async () => Promise.reject(new Error('no statistics')) },
       clock: { now: () => time.now + 5000 },
+      lookUp: async () => new Map(),
     }),
     routesOf: async () => ({}),
     now: () => time.now,
