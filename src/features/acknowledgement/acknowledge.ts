@@ -1,9 +1,8 @@
 /** The one action behind every button and link: the first one counts, is shown, and is announced to mailboxes. */
-
 import type { Logger } from 'pino';
 import { type Alert, type Destination, shownLabel } from '../../alert.ts';
 import { acknowledgesByLink } from '../../channels/registry.ts';
-import { chunksOf } from '../../chunks.ts';
+import { mapInChunks } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -97,10 +96,7 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
 
   const find = async (ids: readonly Alert['id'][]): Promise<Mailbox[]> => {
     const found = new Map<string, Mailbox>();
-    for (const some of chunksOf(ids, READ_AT_ONCE)) {
-      const records = await Promise.all(some.map((id) => ledger.read(id)));
-      for (const record of records) if (record !== undefined) note(found, record);
-    }
+    for (const record of await mapInChunks(ids, READ_AT_ONCE, ledger.read)) if (record) note(found, record);
     return [...found.values()];
   };
 

@@ -1,5 +1,4 @@
 /** What a press of a button does, once it is proven to be one of ours: nothing else has any effect. */
-
 import type { Logger } from 'pino';
 import { type ChannelKind, type Mute, muteFacts, scopeText } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/channel.ts';
@@ -104,10 +103,10 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 const NOT_VALID = 'This button does not work any more. Nothing was changed.';
 const FAILED: Readonly<Record<ButtonName, string>> = {
   acknowledge: 'That did not work just now. Press again in a moment.',
-  // The person may have been told that it works; of several mutes some may have begun.
+  // The person may have read that it works; of several mutes some may have begun.
   mute: 'That mute did not work just now: do not count on it. Press again in a moment.',
 };
-/** Presses within a minute that have any effect; beyond these, so many people are told that they did nothing. */
+/** Presses within a minute that have any effect; beyond these, so many people read that they did nothing. */
 const MOST_PRESSES = { each: 20, all: 600 };
 const MOST_WARNINGS = { each: 1, all: 30 };
 const TOO_MANY = 'Too many presses within a minute: this one did nothing. Press again in a minute.';
@@ -146,7 +145,7 @@ export const createPressed = (dependencies: PressDependencies) => {
     return text === undefined ? undefined : { text, isRefused: true };
   };
 
-  /** Where the press may be an old one, the person is told first: who cannot be told any more does not wait for it. */
+  /** Where the press may be an old one, the person gets the answer first: if that is too late, nothing is muted. */
   const actMute = async (
     kind: ChannelKind,
     press: Press,

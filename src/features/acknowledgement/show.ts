@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { chunksOf } from '../../chunks.ts';
+import { mapInChunks } from '../../chunks.ts';
 import { ASK_AGAIN_MS, type ThreadClaims } from '../../deliver/threads.ts';
 import { isPassing, messageOf } from '../../errors.ts';
 import { annotationOf } from './annotation.ts';
@@ -217,11 +217,8 @@ export const createShow = (dependencies: ShowDependencies) => {
   };
 
   const find = async (alerts: readonly Alert['id'][]): Promise<void> => {
-    const places = new Map<string, Place>();
-    for (const some of chunksOf(alerts, READ_AT_ONCE)) {
-      for (const place of (await Promise.all(some.map(placesOf))).flat()) places.set(placeKey(place), place);
-    }
-    for (const place of places.values()) add(place);
+    const places = (await mapInChunks(alerts, READ_AT_ONCE, placesOf)).flat();
+    for (const place of new Map(places.map((one) => [placeKey(one), one])).values()) add(place);
   };
 
   return {

@@ -1,5 +1,4 @@
 /** Every destination that is known, whether it is approved, and the decisions that people make on it. */
-
 import type { Destination } from '../../alert.ts';
 import { didYouMean } from '../../config/problems.ts';
 import type { DisabledDestination } from '../../deliver/destinations.ts';

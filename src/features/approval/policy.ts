@@ -1,5 +1,4 @@
 /** Which destinations are open, where `destinations.gate` demands an approval of new ones. Pure. */
-
 import { type Destination, isChannelKind } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import { createGlobs } from '../../globs.ts';

@@ -34,7 +34,7 @@ export interface LostDelivery {
 /** `inspections/stats`, asked the same question as the list. */
 export interface SecondOpinion {
   critical: number;
-  /** What the list gives for the same time, whichever date the service filters by. */
+  /** What the list gives for the same time, by any of the dates that the service may filter by. */
   listed: number;
 }
 

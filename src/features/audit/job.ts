@@ -1,5 +1,4 @@
 /** The audit as a daemon repeats it: each protocol goes on where its last audit ended, and differences are logged. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -136,7 +135,7 @@ const differencesOf = (audits: readonly ProtocolAudit[]): number =>
   audits.reduce((sum, { missing, lost }) => sum + missing.length + lost.length, 0);
 
 /**
- * After Redis came back as another server, whatever has waited for this long without a job is lost. Much less than
+ * After Redis came back as another server, a delivery that has waited for this long without a job is lost. Much less than
  * `audit.lostAfter`: see decision 032 for what keeps a delivery from being sent twice.
  */
 const URGENT_LOST_AFTER_MS = 5000;

@@ -1,5 +1,4 @@
 /** The audit of one protocol: its window, the comparison, and dispatching what is missing. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';

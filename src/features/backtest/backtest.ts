@@ -22,9 +22,7 @@ import { createMemoryCoveredDeliveries, createMemoryLedger, createMemoryMutes } 
 import { createLoads, createTally, type DestinationLoad, type ProtocolLoad } from './report.ts';
 import { createTimeline } from './timeline.ts';
 
-// What a daemon with this config would do with alerts: the stages of `dispatch` and `deliver` on one clock.
-
-export interface SimulationDependencies extends Pick<DispatchDependencies, 'routesOf' | 'onRouted'> {
+export interface SimulationDependencies extends Required<Pick<DispatchDependencies, 'routesOf' | 'onRouted'>> {
   config: Config;
   channels: readonly Channel[];
   onMessage(message: SimulatedMessage): void;
@@ -61,10 +59,11 @@ const createWindows = (config: Config, store: ReturnType<typeof createMemoryMute
   const mutes = createActiveMutes({
     config,
     mutes: store,
-    onOpened: async ({ id }) => {
-      const window = windows.findIndex((one) => muteOfWindow(one, now())?.id === id);
-      openings.set(id, window);
-    },
+    onOpened: async ({ id }) =>
+      void openings.set(
+        id,
+        windows.findIndex((one) => muteOfWindow(one, now())?.id === id),
+      ),
     now,
   });
   return {
@@ -83,6 +82,7 @@ const createWindows = (config: Config, store: ReturnType<typeof createMemoryMute
 /** Only Redis knows which destinations are approved. So everything is sent, and the report says what needs approval. */
 const ALL_OPEN = { isOpen: async () => () => true, hold: async () => 0 };
 
+/** What a daemon with this config would do with alerts: the stages of `dispatch` and `deliver` on one clock. */
 export const createSimulation = (dependencies: SimulationDependencies) => {
   const { config, channels, routesOf, onRouted, onMessage } = dependencies;
   const timeline = createTimeline();
@@ -101,7 +101,7 @@ export const createSimulation = (dependencies: SimulationDependencies) => {
   });
   const { dispatch } = createDispatch({
     routesOf,
-    ...(onRouted ? { onRouted } : {}),
+    onRouted,
     onUnroutable: async () => {},
     ...correlation,
     filter: createFilter(windows.mutes, ALL_OPEN),
@@ -170,7 +170,7 @@ const createReads = (interval: number) => {
         read.alerts.push(alert);
       }
     },
-    /** In order of time; those of one moment in the order of their dates, whoever answered first. */
+    /** In order of time; those of one moment in the order of their dates, not of the answers. */
     inOrder: (): Read[] => [...reads.values()].toSorted(byDate),
   };
 };

@@ -53,23 +53,18 @@ export interface SimulatedDeliveryDependencies extends Required<CorrelateDepende
 
 /** When each alert was ready at its destination, until it is sent there. */
 const createReady = () => {
-  const ready = new Map<Destination['id'], Map<Alert['id'], number>>();
-  const readyAt = ({ id }: Destination): Map<Alert['id'], number> => {
-    const there = ready.get(id) ?? new Map<Alert['id'], number>();
-    ready.set(id, there);
-    return there;
-  };
+  const ready = new Map<string, number>();
+  const keyOf = ({ id }: Destination, alert: Alert): string => `${id} ${alert.id}`;
   return {
     note: (destination: Destination, alerts: readonly Alert[], at: number): void => {
-      const there = readyAt(destination);
-      for (const { id } of alerts) if (!there.has(id)) there.set(id, at);
+      for (const key of alerts.map((alert) => keyOf(destination, alert))) if (!ready.has(key)) ready.set(key, at);
     },
-    take: (destination: Destination, alerts: readonly Alert[], sentAt: number): number[] => {
-      const there = readyAt(destination);
-      const times = alerts.map(({ id }) => there.get(id) ?? sentAt);
-      for (const { id } of alerts) there.delete(id);
-      return times;
-    },
+    take: (destination: Destination, alerts: readonly Alert[], sentAt: number): number[] =>
+      alerts.map((alert) => {
+        const at = ready.get(keyOf(destination, alert)) ?? sentAt;
+        ready.delete(keyOf(destination, alert));
+        return at;
+      }),
   };
 };
 

@@ -36,28 +36,22 @@ export const createMemoryLedger = (now: () => number): MemoryLedger => {
     deliveriesOf,
     recordWaiting: async (parcels) => {
       for (const { destination, alerts } of parcels) {
-        const record: DeliveryRecord = {
-          state: 'waiting',
-          destination: targetOf(destination),
-          at: iso(now()),
-          attempts: [],
-        };
+        const kept = { destination: targetOf(destination), at: iso(now()), attempts: [] };
         for (const alert of alerts) {
           const deliveries = deliveriesOf(alert);
-          if (!deliveries.has(destination.id)) deliveries.set(destination.id, record);
+          if (!deliveries.has(destination.id)) deliveries.set(destination.id, { state: 'waiting', ...kept });
         }
       }
     },
     pending: async ({ id }, alerts) =>
       alerts.filter((alert) => !isFinal(records.get(alert.id)?.deliveries.get(id)?.state ?? 'waiting')),
-    recordAttempt: async (destination, alerts, result) => {
-      return alerts.map((alert) => {
+    recordAttempt: async (destination, alerts, result) =>
+      alerts.map((alert) => {
         const deliveries = deliveriesOf(alert);
         const record = deliveries.get(destination.id);
         deliveries.set(destination.id, afterAttempt(record, destination, result));
         return record?.state;
-      });
-    },
+      }),
     read: async (id) => {
       const known = records.get(id);
       return known && { alert: known.alert, deliveries: [...known.deliveries.values()] };

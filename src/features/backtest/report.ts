@@ -1,12 +1,9 @@
 /** What a backtest says of alerts and of destinations, counted while it simulates. */
-
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
 import { firedDetections } from '../../channels/content/reading.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import { targetOf } from '../../ledger/record.ts';
 import type { SimulatedMessage } from './delivery.ts';
-
-// What a row of messages asks of one destination. Pure.
 
 /** A message as it would be sent. */
 export type LoadMessage = Pick<SimulatedMessage, 'at' | 'ready' | 'isDigest' | 'amends'>;
@@ -44,7 +41,7 @@ const worstBacklogOf = (sent: readonly LoadMessage[]): Load['worstBacklog'] => {
   return { ...worst, messages: sent.filter(({ at }) => at > worst.at && at <= until).length };
 };
 
-/** `sent`: in order of time. */
+/** What a row of messages, in order of time, asks of one destination. */
 export const loadOf = (sent: readonly LoadMessage[]): Load => {
   const calls = sent.filter(({ amends }) => !amends);
   return {

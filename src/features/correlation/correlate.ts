@@ -1,5 +1,4 @@
 /** Keeps a stored notification from being sent where inspections cover all its transactions. In doubt it is sent. */
-
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';

@@ -1,5 +1,4 @@
 /** The cursors, as operators see and move them. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../../alert.ts';
 import { didYouMean } from '../../config/problems.ts';
@@ -53,26 +52,8 @@ const sourcesOf = ({ alerts }: CursorDependencies['config'], source: Source | un
   return [source];
 };
 
-/** Takes the track's lock: a poll that runs meanwhile would move the cursor on from where it was. */
-const whileNotPolled = async (
-  { locks, patienceMs = PATIENCE_MS }: CursorDependencies,
-  track: Track,
-  work: () => Promise<void>,
-): Promise<void> => {
-  const lock = createPollLock(locks);
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const held = await lock.take([track]);
-    if (held) return work().finally(() => held.release());
-    if (performance.now() > deadline) {
-      throw new UnavailableError(`a poll of ${track.source} of ${track.protocol} is still running: try again later`);
-    }
-    await sleep(LOCK_RETRY_MS);
-  }
-};
-
 export const createCursorAdmin = (dependencies: CursorDependencies) => {
-  const { config, cursors, ledger, catalog } = dependencies;
+  const { config, cursors, ledger, locks, catalog, patienceMs = PATIENCE_MS } = dependencies;
 
   /** Those that are polled. Throws a `UsageError` where a name fits none. */
   const tracks = async ({ service, protocol, source }: TrackSelection): Promise<Track[]> => {
@@ -107,8 +88,23 @@ export const createCursorAdmin = (dependencies: CursorDependencies) => {
       const found = await cursors.get(of);
       return Promise.all(of.map((track, index) => stateOf(track, found[index])));
     },
-    /** Reading begins again at `at`, epoch milliseconds. Throws an `UnavailableError` where a poll does not end. */
-    move: (track: Track, at: number): Promise<void> =>
-      whileNotPolled(dependencies, track, () => cursors.set(track, at)),
+    /**
+     * Reading begins again at `at`, epoch milliseconds. Takes the track's lock, as a poll that runs meanwhile would move the
+     * cursor on from where it was. Throws an `UnavailableError` where a poll does not end.
+     */
+    move: async (track: Track, at: number): Promise<void> => {
+      const lock = createPollLock(locks);
+      const deadline = performance.now() + patienceMs;
+      for (;;) {
+        const held = await lock.take([track]);
+        if (held) return cursors.set(track, at).finally(() => held.release());
+        if (performance.now() > deadline) {
+          throw new UnavailableError(
+            `a poll of ${track.source} of ${track.protocol} is still running: try again later`,
+          );
+        }
+        await sleep(LOCK_RETRY_MS);
+      }
+    },
   };
 };

@@ -1,5 +1,4 @@
 /** Adds to alerts of inspections what helps to decide. Asks only Redis; a failure costs the context, never the alert. */
-
 import type { Logger } from 'pino';
 import { type Alert, type AlertContext, firedDetectors, type JsonObject, type JsonValue } from '../../alert.ts';
 import type { ListedAsset } from '../../item.ts';

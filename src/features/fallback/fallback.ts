@@ -10,7 +10,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { EnqueueOnce } from '../announcements/announce.ts';
 import type { OutageStore } from '../broken-destinations/store.ts';
-import { type Names, NO_NAMES, withName } from '../names/names.ts';
+import { type Names, withName } from '../names/names.ts';
 import {
   type DivertReason,
   deadNotice,
@@ -27,16 +27,15 @@ export interface FallbackDependencies {
   destinations: readonly Destination[];
   /** `fallback.after` in milliseconds. */
   afterMs: number;
-  /** What has to happen by then. Default: delivered. */
-  until?: 'delivered' | 'acknowledged';
+  /** What has to happen by then. */
+  until: 'delivered' | 'acknowledged';
   /** Ids of those of these alerts that somebody has acknowledged: nothing goes to the fallback for them. Default: none. */
   acknowledged?(alerts: readonly Alert['id'][]): Promise<Pick<ReadonlySet<Alert['id']>, 'has'>>;
   ledger: Pick<Ledger, 'read'>;
   enqueueOnce: EnqueueOnce;
   deadlines: Pick<Deadlines, 'set' | 'work'>;
   outages: Pick<OutageStore, 'get'>;
-  /** What providers call destinations. Default: nobody knows. */
-  names?(): Promise<Names>;
+  names(): Promise<Names>;
   /** Which alerts another one covers at the fallback. Default: none. */
   correlation?: Pick<DispatchDependencies, 'uncoveredAt' | 'delayOf'>;
   metrics: Pick<Metrics, 'fallbackAlerts'>;
@@ -116,7 +115,7 @@ const isOneOf = (destinations: readonly Destination[], { id }: Pick<Destination,
 
 /** What is done when the deadline of alerts has come. */
 const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnType<typeof createDivert>) => {
-  const { destinations, afterMs, until = 'delivered', ledger, outages, names } = dependencies;
+  const { destinations, afterMs, until, ledger, outages, names } = dependencies;
 
   /** Why destinations take nothing at present, where that is known. */
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
@@ -132,7 +131,7 @@ const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnT
     return until === 'acknowledged' && !waitsForNobody(deliveries) ? 'unacknowledged' : undefined;
   };
 
-  /** An alert that this check has begun to divert is diverted to the end, whoever has accepted it meanwhile. */
+  /** An alert that this check has begun to divert is diverted to the end, also where somebody has accepted it meanwhile. */
   const isLate = (record: AlertRecord, by: string): boolean =>
     lateReason(record) !== undefined || record.deliveries.some((one) => one.by === by);
 
@@ -143,7 +142,7 @@ const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnT
     const late = new Map(records.filter((record) => isLate(record, by)).map((record) => [record.alert.id, record]));
     if (late.size === 0) return;
     const faultOf = await faultsOf([...late.values()]);
-    const named = (await names?.()) ?? NO_NAMES;
+    const named = await names();
     const reasonOf = ({ id }: Alert) => {
       const record = late.get(id);
       return record && (lateReason(record) ?? 'late');
@@ -162,7 +161,7 @@ const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnT
   };
 };
 
-/** The fallback of one config. Everything that goes there is diverted here, whoever asks. */
+/** The fallback of one config. Everything that goes there is diverted here. */
 export const createFallback = (dependencies: FallbackDependencies) => {
   const { destinations, afterMs, deadlines, names } = dependencies;
   const divert = createDivert(dependencies);
@@ -178,7 +177,7 @@ export const createFallback = (dependencies: FallbackDependencies) => {
     /** Alerts that died at a destination of the fallback are not sent to its other destinations. */
     onDead: async (destination: Destination, alerts: readonly Alert[], why: string): Promise<void> => {
       if (isOneOf(destinations, destination)) return;
-      const text = deadNotice(withName(destination, (await names?.()) ?? NO_NAMES), why);
+      const text = deadNotice(withName(destination, await names()), why);
       const notice = (): string => text;
       await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice });
     },

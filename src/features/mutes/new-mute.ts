@@ -12,7 +12,7 @@ export interface WantedMute {
   protocol?: string;
   detector?: string;
   destination?: string;
-  /** A protocol and detectors by their names, whatever characters these have; instead of the globs. */
+  /** A protocol and detectors by their names, taken literally; instead of the globs. */
   names?: { protocol: string; detectors: readonly string[] };
   /** A duration, as the config writes them. */
   for: string;

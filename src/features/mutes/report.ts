@@ -1,5 +1,4 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
-
 import { scopeText } from '../../alert.ts';
 import { inlineName, readableName } from '../../channels/content/foreign.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';

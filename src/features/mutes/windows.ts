@@ -1,5 +1,4 @@
 /** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
-
 import type { Mute } from '../../alert.ts';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { contentId } from '../../item.ts';

@@ -1,5 +1,4 @@
 /** What providers call destinations: names of channels, titles of chats. Looked up once a day, for people to read. */
-
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';

@@ -1,5 +1,4 @@
 /** The recheck of a running daemon: what it watches, and what runs in its turns. */
-
 import type { Logger } from 'pino';
 import { type Alert, type Destination, isHuman } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';

@@ -1,5 +1,4 @@
 /** Reads the alerts of a period, by the same requests, conditions and identities as the daemon. */
-
 import { type Alert, SOURCES, type Source } from '../../alert.ts';
 import { didYouMean } from '../../config/problems.ts';
 import type { Config } from '../../config/schema.ts';

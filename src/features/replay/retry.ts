@@ -9,18 +9,25 @@ import { type DeliveryState, NO_DESTINATION } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
 
-// Sends deliveries that had ended again, because an operator asks for it: a retry of dead ones, or a replay.
-
-interface ResendDependencies {
-  corrections: Corrections;
-  dead: DeadLetters;
+export interface ResendDependencies {
+  corrections: Pick<Corrections, 'reopen'>;
+  deadLetters: Pick<DeadLetters, 'get' | 'remove'>;
   /**
-   * Durable when it resolves. `nonce` makes other jobs than those that ended. Gives how many deliveries are held until
-   * their destination is approved.
+   * Enqueues parcels, or holds them for approval; durable when it resolves. `nonce` makes other jobs than those that ended.
+   * Gives how many deliveries are held.
    */
-  enqueue(parcels: readonly Parcel[], nonce: string): Promise<number>;
-  /** Those of a parcel's alerts that have neither a queued job nor an approval hold. */
-  withoutJob(parcel: Parcel): Promise<Alert[]>;
+  enqueueApproved(parcels: readonly Parcel[], nonce: string): Promise<number>;
+  queuedOrHeld: JobScan;
+  /** Takes back that a destination's receiver wants nothing more. */
+  enable(destination: Destination['id']): Promise<unknown>;
+}
+
+export interface RetryDependencies extends ResendDependencies {
+  corrections: Pick<Corrections, 'reopen' | 'clearUnroutable'>;
+  routesOf(alert: Alert): Promise<Routes>;
+  isConfigured(kind: ChannelKind): boolean;
+  /** How many workers take from a kind's queue. */
+  workers: ParcelQueues['workers'];
 }
 
 /** Counts of deliveries. */
@@ -40,7 +47,29 @@ type Act = 'retried' | 'replayed';
 const isReopened = (found: DeliveryState | undefined, act: Act): boolean =>
   found === undefined || found === 'dead' || (act === 'replayed' && found !== 'waiting');
 
-export const createResend = ({ corrections, dead, enqueue, withoutJob }: ResendDependencies) => {
+/** Sends deliveries that had ended again, because an operator asks for it: a retry of dead ones, or a replay. */
+export const createResend = ({
+  corrections,
+  deadLetters,
+  enqueueApproved,
+  queuedOrHeld,
+  enable,
+}: ResendDependencies) => {
+  const enabled = new Set<Destination['id']>();
+
+  /** The operator wants to know whether a destination works, so each is enabled once. */
+  const enableAll = async (parcels: readonly Parcel[]): Promise<void> => {
+    for (const { destination } of parcels) {
+      if (!enabled.has(destination.id)) await enable(destination.id);
+      enabled.add(destination.id);
+    }
+  };
+
+  const withoutJob = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
+    const deliveries = alerts.map((one) => ({ one, alert: one.id, destination: destination.id }));
+    return (await queuedOrHeld.withoutJob(destination.kind, deliveries)).map(({ one }) => one);
+  };
+
   const open = async ({ destination, alerts }: Parcel, act: Act) => {
     const found = await corrections.reopen(destination, alerts, act);
     const waiting = alerts.filter((_, index) => found[index] === 'waiting');
@@ -56,31 +85,28 @@ export const createResend = ({ corrections, dead, enqueue, withoutJob }: ResendD
    */
   return async (parcels: readonly Parcel[], act: Act, nonce: string): Promise<Resent> => {
     const ids = parcels.flatMap(({ destination, alerts }) => alerts.map((alert) => deadId(alert, destination)));
-    const letters = await dead.get(ids);
+    await enableAll(parcels);
+    const letters = await deadLetters.get(ids);
     const opened = await Promise.all(parcels.map((parcel) => open(parcel, act)));
     const fresh = opened.map(({ parcel }) => parcel).filter(({ alerts }) => alerts.length > 0);
-    const held = await enqueue(fresh, nonce);
+    const held = await enqueueApproved(fresh, nonce);
     const found = opened.flatMap((one) => one.found);
     const taken = opened.flatMap((one) => one.taken);
     // A delivery that waits and is not sent again keeps its letter: it may be dying now, and the ledger is written last.
     const isDone = new Set(ids.filter((_, index) => taken[index] || found[index] === 'delivered'));
-    await dead.remove(letters.filter(({ id }) => isDone.has(id)));
+    await deadLetters.remove(letters.filter(({ id }) => isDone.has(id)));
     const again = fresh.reduce((sum, { alerts }) => sum + alerts.length, 0);
     const delivered = act === 'retried' ? found.filter((state) => state === 'delivered').length : 0;
     return { sent: again - held, held, delivered, waiting: found.length - again - delivered };
   };
 };
 
-// Gives up dead deliveries, so that nobody is asked about them any more.
-
-export interface DropDependencies {
-  corrections: Pick<Corrections, 'drop'>;
-  dead: Pick<DeadLetters, 'remove'>;
-}
-
-/** Gives how many are gone; those that are on their way meanwhile stay. */
+/**
+ * Gives up dead deliveries, so that nobody is asked about them any more. Gives how many are gone; those that are on their way
+ * meanwhile stay.
+ */
 export const createDrop =
-  ({ corrections, dead }: DropDependencies) =>
+  ({ corrections, dead }: { corrections: Pick<Corrections, 'drop'>; dead: Pick<DeadLetters, 'remove'> }) =>
   async (letters: readonly DeadDelivery[]): Promise<number> => {
     const dropped: DeadDelivery[] = [];
     for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
@@ -100,53 +126,15 @@ export interface Retried extends Resent {
   kinds: ChannelKind[];
 }
 
-export interface RetryDependencies {
-  corrections: Pick<Corrections, 'reopen' | 'drop' | 'clearUnroutable'>;
-  deadLetters: DeadLetters;
-  /** Enqueues parcels, or holds them for approval; gives how many deliveries are held. */
-  enqueueApproved: ResendDependencies['enqueue'];
-  /** Deliveries that have a queued job or an approval hold. */
-  queuedOrHeld: JobScan;
-  /** Takes back that a destination's receiver wants nothing more. */
-  enable(destination: Destination['id']): Promise<unknown>;
-  routesOf(alert: Alert): Promise<Routes>;
-  isConfigured(kind: ChannelKind): boolean;
-  /** How many workers take from a kind's queue. */
-  workers: ParcelQueues['workers'];
-}
-
 interface Routed {
   letter: DeadDelivery;
   destinations: Destination[];
   problems: string[];
 }
 
-/** Sends parcels again; the operator wants to know whether a destination works, so each is enabled once. */
-const createEnablingResend = ({
-  corrections,
-  deadLetters,
-  enqueueApproved,
-  queuedOrHeld,
-  enable,
-}: RetryDependencies): ReturnType<typeof createResend> => {
-  const withoutJob = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
-    const deliveries = alerts.map((one) => ({ one, alert: one.id, destination: destination.id }));
-    return (await queuedOrHeld.withoutJob(destination.kind, deliveries)).map(({ one }) => one);
-  };
-  const send = createResend({ corrections, dead: deadLetters, enqueue: enqueueApproved, withoutJob });
-  const enabled = new Set<Destination['id']>();
-  return async (parcels, act, nonce) => {
-    for (const { destination } of parcels) {
-      if (!enabled.has(destination.id)) await enable(destination.id);
-      enabled.add(destination.id);
-    }
-    return send(parcels, act, nonce);
-  };
-};
-
 export const createRetry = (dependencies: RetryDependencies) => {
   const { corrections, deadLetters, routesOf, isConfigured, workers } = dependencies;
-  const resend = createEnablingResend(dependencies);
+  const resend = createResend(dependencies);
 
   const route = async (letter: DeadDelivery): Promise<Routed> => {
     const { destination, alert } = letter;

@@ -1,5 +1,4 @@
 /** Where alerts go by the config and by what the catalog knows of their protocol now. */
-
 import type { Logger } from 'pino';
 import { type Alert, type ChannelKind, type Destination, isChannelKind } from '../../alert.ts';
 import { addressesOf, labelOf } from '../../channels/registry.ts';

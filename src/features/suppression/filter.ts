@@ -1,5 +1,4 @@
 /** What keeps an alert from a destination for now, mutes and approvals, and how it ends. */
-
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import { type RoutedAlert, toParcels } from '../../dispatch/parcels.ts';

@@ -27,13 +27,14 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   const hooks: { enqueue(): Promise<void>; held: number } = { enqueue: async () => {}, held: 0 };
   const resend = createResend({
     corrections,
-    dead,
-    enqueue: async (parcels, nonce) => {
+    deadLetters: dead,
+    enqueueApproved: async (parcels, nonce) => {
       await hooks.enqueue();
       queued.push(...parcels.map((parcel) => ({ parcel, nonce })));
       return hooks.held;
     },
-    withoutJob: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
+    queuedOrHeld: { withoutJob: async (_kind, all) => all.filter(({ alert }) => !carried.has(alert)) },
+    enable: async () => {},
   });
   const end = (alert: Alert, state: DeliveryState, destination = SLACK, at = AT) =>
     ledger.recordAttempt(destination, [alert], { state, attempt: { at, outcome: 'delivered', durationMs: 1 } });

@@ -27,7 +27,6 @@ const setUp = (changes: Partial<RetryDependencies> = {}) => {
   const retry = createRetry({
     corrections: {
       reopen: async (_target, alerts) => alerts.map(() => 'dead' as const),
-      drop: async () => [],
       clearUnroutable: async (alerts) => void cleared.push(...alerts.map(({ itemId }) => itemId)),
     },
     deadLetters: {
