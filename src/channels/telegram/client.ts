@@ -13,7 +13,8 @@ import { redirected, telegramFailure } from './verdicts.ts';
 /** An import of it would load all that Node's `fetch` needs as well, 14 MB. */
 const http = process.getBuiltinModule('node:http');
 
-type CallOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
+type CallApi = Telegram['callApi'];
+type CallOptions = NonNullable<Parameters<CallApi>[2]>;
 
 /** The client's type is a polyfill's signal, which has fewer members than Node's; the client only passes it on. */
 const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as NonNullable<CallOptions['signal']> });
@@ -21,9 +22,13 @@ const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as N
 /** `new URL('./bot…', root)` drops a path that does not end in a slash. */
 const asRoot = (url: string): string => url.replace(/\/*$/, '/');
 
+type Method = Parameters<CallApi>[0];
+export type Payload<M extends Method> = Parameters<typeof Telegram.prototype.callApi<M>>[1];
+type Result<M extends Method> = ReturnType<typeof Telegram.prototype.callApi<M>>;
+
 export interface TelegramClient {
-  /** Runs one call to the Bot API. Throws a `DeliveryError` if it fails. `address` is empty for a call that sends nothing. */
-  call<T>(address: string, signal: AbortSignal, run: (api: Telegram, options: CallOptions) => Promise<T>): Promise<T>;
+  /** One call to the Bot API. Throws a `DeliveryError` if it fails. `address` is left out for a call that sends nothing. */
+  call<M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, address?: string): Result<M>;
   close(): Promise<void>;
 }
 
@@ -75,11 +80,11 @@ export const createTelegramClient = (config: TelegramConfig, proxyFor?: ProxyFor
   const api = new Telegram(token, { apiRoot: asRoot(apiRoot), webhookReply: false });
   refuseRedirects(api, asRoot(apiRoot), agent);
   return {
-    call: async (address, signal, run) => {
+    call: async (method, payload, signal, address = '') => {
       if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
       const deadline = AbortSignal.timeout(timeout);
       try {
-        return await run(api, callOptions(AbortSignal.any([signal, deadline])));
+        return await api.callApi(method, payload, callOptions(AbortSignal.any([signal, deadline])));
       } catch (error) {
         if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer);
         if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer);

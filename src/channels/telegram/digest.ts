@@ -3,7 +3,6 @@
  * that lists all. It is one message either way, because a group takes only twenty a minute. The title and what happened come
  * first: they are what a locked phone shows.
  */
-
 import type { Alert } from '../../alert.ts';
 import { packed, type Sliced } from '../../chunks.ts';
 import { cleanLine, shorten, shortenAddresses } from '../../text.ts';
@@ -34,12 +33,12 @@ import {
   type Line,
   lengthOf,
   lineOf,
+  linesIn,
+  linkPiece,
   type Piece,
   TEXT_LIMIT,
-  takesLink,
 } from './lines.ts';
-import { quoted } from './said.ts';
-import { noticeLines } from './single.ts';
+import { NOTICE_LIMIT, noticeLines, quoted } from './said.ts';
 
 /** How much is shown of each text. */
 interface Size {
@@ -62,8 +61,7 @@ const TOP = 6;
 const rowText = ({ name, count }: Count): string => `${shortenAddresses(name, { head: 6, tail: 4 })} ×${count}`;
 
 const rowPieces = (row: Count, index: number, limit: number): Piece[] => {
-  const text = shorten(rowText(row), limit);
-  const piece = row.url !== undefined && takesLink(row.url) ? { text, href: row.url } : { text };
+  const piece = linkPiece(shorten(rowText(row), limit), row.url);
   return index === 0 ? [piece] : [{ text: ', ' }, piece];
 };
 
@@ -99,8 +97,7 @@ const REMARKS_MAX = 2;
 const referenceLine = ({ url, hash, shortHash = hash, remarks }: DigestItem): Line[] => {
   const why = remarks.slice(0, REMARKS_MAX).join(', ');
   if (shortHash === undefined) return why === '' ? [] : [[{ text: why }]];
-  const name = url !== undefined && takesLink(url) ? { text: shortHash, href: url } : { text: shortHash };
-  return [[name, ...(why === '' ? [] : [{ text: ` · ${why}` }])]];
+  return [[linkPiece(shortHash, url), ...(why === '' ? [] : [{ text: ` · ${why}` }])]];
 };
 
 /** A table names ten origins, each with a link. */
@@ -134,8 +131,6 @@ const countLines = (content: DigestContent, size: Size, now: number): Line[] => 
 /** Above this number items never fit into a text, so it is not even tried: a storm has thousands of alerts. */
 const WHOLE_MAX = 150;
 
-const linesIn = (blocks: readonly Block[]): Line[] => blocks.flatMap(({ lines }) => lines);
-
 const isWithin = (blocks: readonly Block[], limit: number): boolean => {
   const lines = linesIn(blocks);
   const quotes = blocks.filter(({ as }) => as !== undefined).length;
@@ -150,7 +145,7 @@ const folded = (lines: readonly Line[], format: Format): Block =>
 const wholeBlocks = (content: DigestContent, format: Format, now: number): Block[] => {
   const { items } = content;
   const whole = items.flatMap((item, index) =>
-    wholeItem(item, { number: index + 1, now, ...(index < TOP ? { shown: happenedOf(item, IN_TEXT) } : {}) }),
+    wholeItem(item, index + 1, now, index < TOP ? happenedOf(item, IN_TEXT) : undefined),
   );
   return [
     titleBlock(content, IN_TEXT),
@@ -204,14 +199,12 @@ const captionOf = (content: DigestContent, format: Format, now: number): Block[]
   return isWithin(blocks, CAPTION_LIMIT) ? blocks : [{ lines: disarm(linesIn(blocksAs('plain')), ENTITIES_MAX) }];
 };
 
-export interface DigestLayout {
-  /** The text, or the caption of `file`. */
-  blocks: Block[];
-  file?: DigestFile;
-}
-
-/** `now`: the time of sending, in epoch milliseconds. */
-export function* layOutDigest(content: DigestContent, format: Format, now: number): Sliced<DigestLayout> {
+/** The text, or the caption of a file. `now`: the time of sending, in epoch milliseconds. */
+export function* layOutDigest(
+  content: DigestContent,
+  format: Format,
+  now: number,
+): Sliced<{ blocks: Block[]; file?: DigestFile }> {
   const blocks = wholeText(content, format, now);
   return blocks === undefined
     ? { blocks: captionOf(content, format, now), file: yield* digestFile(content) }
@@ -220,11 +213,11 @@ export function* layOutDigest(content: DigestContent, format: Format, now: numbe
 
 // An incident of a digest in full: every detector's message, and a hash to copy.
 
-const withoutEnd = (text: string): string => cleanLine(text).replace(/[.;\s]+$/, '');
-
 /** Whether `shown` has all that detectors and notifications say. A notification is delivered whole, to its last full stop. */
 const isShown = ({ detections, message }: DigestItem, shown: string): boolean =>
-  message === undefined ? detections.every((one) => shown.includes(withoutEnd(one.message))) : shown.includes(message);
+  message === undefined
+    ? detections.every((one) => shown.includes(cleanLine(one.message).replace(/[.;\s]+$/, '')))
+    : shown.includes(message);
 
 /** Each in one line that is quoted: no line of it can pass for ours, in plain text neither. */
 const saidLines = ({ detections, message, happened }: DigestItem): Line[] => {
@@ -243,16 +236,8 @@ const factsLine = ({ chain, time, at, detectors }: DigestItem): ContentLine => {
   ];
 };
 
-export interface WholeItem {
-  /** In the list, from 1. */
-  number: number;
-  /** What the message says of it above: the same is not told twice. */
-  shown?: string;
-  /** Epoch milliseconds. */
-  now: number;
-}
-
-const wholeItem = (item: DigestItem, { number, shown, now }: WholeItem): Line[] => {
+/** `number`: in the list, from 1. `shown`: what the message says of it above, which is not said twice. */
+const wholeItem = (item: DigestItem, number: number, now: number, shown: string | undefined): Line[] => {
   const name: Line = [{ text: nameOf(item), mark: 'code' }, ...lineOf(factsLine(item), now)];
   if (shown === undefined) return [[{ text: `${number}. ${item.title}` }], name, ...saidLines(item)];
   return [[{ text: `${number}. ` }, ...name], ...(isShown(item, shown) ? [] : saidLines(item))];
@@ -261,12 +246,11 @@ const wholeItem = (item: DigestItem, { number, shown, now }: WholeItem): Line[] 
 // A digest at its plainest: without file and markup, in as many messages as its hashes need.
 
 const TITLE_LIMIT = 240;
-const NOTICE_LIMIT = 500;
 
 /** One line for every item. */
 export const minimalDigest = (content: DigestContent): Line[] => [
   [{ text: shorten(content.title, TITLE_LIMIT) }],
-  ...noticeLines(content.notice, NOTICE_LIMIT),
+  ...noticeLines(content.notice),
   ...content.items.map((item) => [{ text: itemLine(item) }]),
 ];
 

@@ -3,9 +3,7 @@
  * inside a tag or an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
  */
 import { chunksOf } from '../../chunks.ts';
-import type { Line as ContentLine, ContentLink, Piece as ContentPiece } from '../content/content.ts';
-
-// Telegram's limits of one message.
+import type { Line as ContentLine, ContentLink } from '../content/content.ts';
 
 /** UTF-16 units after entity parsing. Telegram counts whole characters, of which there are no more. */
 export const TEXT_LIMIT = 4096;
@@ -22,16 +20,11 @@ export interface Piece {
   mark?: 'b' | 'code' | 'pre';
   /** An http(s) URL of ours. */
   href?: string;
-  /** Shown by the reader's clock instead of `text`. */
-  time?: ClockTime;
-}
-
-/** Source: https://core.telegram.org/bots/api#date-time-entity-formatting */
-export interface ClockTime {
-  /** Seconds since 1970. */
-  unix: number;
-  /** `T` for the time with seconds, `dT` for the date before it. */
-  format: 'T' | 'dT';
+  /** Shown by the reader's clock instead of `text`. Source: https://core.telegram.org/bots/api#date-time-entity-formatting */
+  time?: {
+    /** Seconds since 1970. */ unix: number /** `T`: with seconds; `dT`: with the date before it. */;
+    format: 'T' | 'dT';
+  };
 }
 
 export type Line = readonly Piece[];
@@ -50,21 +43,16 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 
-const timeToHtml = ({ unix, format }: ClockTime, escaped: string): string =>
-  `<tg-time unix="${unix}" format="${format}">${escaped}</tg-time>`;
-
 const pieceToHtml = ({ text, mark, href, time }: Piece): string => {
   const escaped = escapeHtml(text);
   if (text === '') return '';
   if (href !== undefined) return `<a href="${escapeHtml(href)}">${escaped}</a>`;
-  if (time !== undefined) return timeToHtml(time, escaped);
+  if (time !== undefined) return `<tg-time unix="${time.unix}" format="${time.format}">${escaped}</tg-time>`;
   return mark === undefined ? escaped : `<${mark}>${escaped}</${mark}>`;
 };
 
-const TIME_TAG = /<\/?tg-time(?: [^<>]*)?>/g;
-
 /** The same HTML for a server that knows no times: texts are escaped, so every such tag is one of ours. */
-export const withoutTimes = (html: string): string => html.replace(TIME_TAG, '');
+export const withoutTimes = (html: string): string => html.replace(/<\/?tg-time(?: [^<>]*)?>/g, '');
 
 export const lineToPlain = (line: Line): string => line.map(({ text }) => text).join('');
 
@@ -79,7 +67,7 @@ const blockToHtml = ({ lines, as }: Block): string => {
   return `<blockquote${as === 'folded' ? ' expandable' : ''}>${toHtml(lines)}</blockquote>`;
 };
 
-const linesIn = (blocks: readonly Block[]): Line[] => blocks.flatMap(({ lines }) => lines);
+export const linesIn = (blocks: readonly Block[]): Line[] => blocks.flatMap(({ lines }) => lines);
 
 /** The same for blocks. */
 export const blocksToHtml = (blocks: readonly Block[]): string =>
@@ -94,11 +82,9 @@ export const blocksToPlain = (blocks: readonly Block[]): string => toPlain(lines
 export const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((length, line) => length + lineToPlain(line).length + 1, 0);
 
-const isMarked = ({ mark, href, time }: Piece): boolean =>
-  mark !== undefined || href !== undefined || time !== undefined;
-
 /** How many entities the lines need; Telegram keeps a hundred of a message. */
-export const entitiesIn = (lines: readonly Line[]): number => lines.flat().filter(isMarked).length;
+export const entitiesIn = (lines: readonly Line[]): number =>
+  lines.flat().filter(({ mark, href, time }) => mark !== undefined || href !== undefined || time !== undefined).length;
 
 /** Blocks with a blank line before them; nothing where there are no lines. */
 export const apart = (blocks: readonly Block[]): Block[] => {
@@ -165,10 +151,10 @@ export const disarmEach = (lines: readonly Line[], limit: number, perLine = LINE
 export const withoutClickable = (text: string): string =>
   text.replace(/\S+/g, (word) => (CLICKABLE.test(word) ? '…' : word));
 
-// Buttons below a message that lead to its links; `buttons.ts` puts those below them that are pressed.
-// Source: https://core.telegram.org/bots/api#inlinekeyboardmarkup
-
-/** Leads to a URL, or gives the bot its data when somebody presses it. */
+/**
+ * Leads to a URL, or gives the bot its data when somebody presses it: `buttons.ts` puts these below the others. Source:
+ * https://core.telegram.org/bots/api#inlinekeyboardmarkup
+ */
 export type Button = { text: string; url: string } | { text: string; callback_data: string };
 
 export interface Keyboard {
@@ -193,20 +179,19 @@ export const keyboardOf = (links: readonly ContentLink[]): Keyboard | undefined 
   return buttons.length > 0 ? { inline_keyboard: chunksOf(buttons, ROW_MAX) } : undefined;
 };
 
-// Lines of the content model as lines of Telegram's.
+/** Linked where Telegram takes the URL. */
+export const linkPiece = (text: string, url: string | undefined): Piece =>
+  url !== undefined && takesLink(url) ? { text, href: url } : { text };
 
 /** Telegram takes times up to 1098 days ahead. Source: https://core.telegram.org/constructor/messageEntityFormattedDate */
 const AHEAD_MAX_MS = 1000 * 24 * 3_600_000;
 
-const pieceOf =
-  (now: number) =>
-  ({ text, url, code, at }: ContentPiece): Piece => {
+/** A line of the content model as one of Telegram's. `now`: epoch milliseconds. */
+export const lineOf = (line: ContentLine, now: number): Line =>
+  line.map(({ text, url, code, at }): Piece => {
     if (url !== undefined && takesLink(url)) return { text, href: url };
     if (at !== undefined && at >= 1000 && at - now < AHEAD_MAX_MS) {
       return { text, time: { unix: Math.floor(at / 1000), format: /^\d{4}-/.test(text) ? 'dT' : 'T' } };
     }
     return code || url !== undefined ? { text, mark: 'code' } : { text };
-  };
-
-/** `now`: epoch milliseconds. */
-export const lineOf = (line: ContentLine, now: number): Line => line.map(pieceOf(now));
+  });

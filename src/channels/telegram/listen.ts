@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryError } from '../../errors.ts';
 import { shorten } from '../../text.ts';
 import type { Buttons, Listening, PressAnswer } from '../channel.ts';
+import { objectIn } from '../content/foreign.ts';
 import {
   isAt,
   isMember,
@@ -18,12 +19,6 @@ import {
 } from './buttons.ts';
 import type { TelegramClient } from './client.ts';
 import type { TelegramBody } from './message.ts';
-
-export interface ListenDependencies {
-  client: TelegramClient;
-  /** Of one call, in milliseconds: a long poll has to end within it. */
-  timeoutMs: number;
-}
 
 const LONGEST_POLL_SECONDS = 25;
 /** For the way there and back. */
@@ -40,7 +35,7 @@ const NOT_IN_IT = /(?:user|member|participant) not found|(?:participant|user)_id
 
 const NOT_OURS: PressAnswer = { text: 'This button does not work any more. Nothing was changed.', isRefused: true };
 
-/** Whoever has left a group may still have its messages: what Telegram does not say just now proves nothing. */
+/** A person who has left a group may still have its messages: what Telegram does not say just now proves nothing. */
 const refusalAfter = (error: unknown, chat: PressedChat): string | undefined => {
   if (!(error instanceof DeliveryError) || error.code !== '400') throw error;
   if (NOT_IN_IT.test(error.message)) return ONLY_MEMBERS;
@@ -60,21 +55,18 @@ const explained = (error: unknown): unknown => {
   return new DeliveryError('sender-misconfigured', why, { code: '409' });
 };
 
-/** Telegram's buttons, and the long polling by which presses arrive; its `listen` throws a `DeliveryError`. */
-export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies): Buttons<TelegramBody> => {
+/**
+ * Telegram's buttons, and the long polling by which presses arrive; its `listen` throws a `DeliveryError`. `timeoutMs`: of one
+ * call, within which a long poll has to end.
+ */
+export const createTelegramButtons = ({ call }: TelegramClient, timeoutMs: number): Buttons<TelegramBody> => {
   const pollSeconds = Math.max(0, Math.min(LONGEST_POLL_SECONDS, Math.floor(timeoutMs / 1000) - MARGIN_SECONDS));
-
-  const updatesFrom = (offset: number, signal: AbortSignal) =>
-    client.call('', signal, (api, options) =>
-      api.callApi('getUpdates', { offset, timeout: pollSeconds, allowed_updates: ['callback_query'] }, options),
-    );
 
   /** In a private chat there are two; elsewhere Telegram is asked, as people of a public chat need not be in it. */
   const refusalOf = async ({ user, chat }: PressedQuery, signal: AbortSignal): Promise<string | undefined> => {
     if (chat.type === 'private') return user === chat.id ? undefined : ONLY_MEMBERS;
     try {
-      const who = { chat_id: chat.id, user_id: Number(user) };
-      const member = await client.call('', signal, (api, options) => api.callApi('getChatMember', who, options));
+      const member = await call('getChatMember', { chat_id: chat.id, user_id: Number(user) }, signal);
       return isMember({ ...member }) ? undefined : ONLY_MEMBERS;
     } catch (error) {
       return refusalAfter(error, chat);
@@ -83,7 +75,7 @@ export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies)
 
   const answer = async ({ id }: PressedQuery, { text, isRefused }: PressAnswer, signal: AbortSignal): Promise<void> => {
     const said = { callback_query_id: id, text: shorten(text, ANSWER_LIMIT), show_alert: isRefused };
-    await client.call('', signal, (api, options) => api.callApi('answerCallbackQuery', said, options));
+    await call('answerCallbackQuery', said, signal);
   };
 
   /** Telegram shows one answer to a press: what follows it is a message for all, in words of ours alone. */
@@ -96,10 +88,10 @@ export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies)
       ...{ chat_id: chat.id, text, reply_parameters: { message_id: messageId, allow_sending_without_reply: true } },
       ...(topic === undefined ? {} : { message_thread_id: topic }),
     };
-    await client.call('', signal, (api, options) => api.callApi('sendMessage', sent, options));
+    await call('sendMessage', sent, signal);
   };
 
-  /** Gives what the person is still to be told, and whether something else was told before, or may have been. */
+  /** Gives what is still to be said to the person, and whether something else was said before, or may have been. */
   const press = async (query: PressedQuery, { onPress }: Listening, signal: AbortSignal) => {
     const data = readData(query.data);
     if (data === undefined) return { said: NOT_OURS, isCorrection: false };
@@ -127,7 +119,7 @@ export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies)
 
   /** Each is answered, or the person's button spins for a minute; of a flood only the first ones. */
   const handle = async (update: unknown, listening: Listening, signal: AbortSignal): Promise<void> => {
-    const query = readQuery((update as { callback_query?: unknown }).callback_query);
+    const query = readQuery(objectIn(update).callback_query);
     if (query === undefined) return;
     try {
       const { said, isCorrection } = await press(query, listening, signal);
@@ -144,7 +136,8 @@ export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies)
     listen: async (listening, signal) => {
       // Telegram keeps updates that nobody has confirmed for a day: an old one acknowledges, and mutes nothing.
       for (let offset = 0; !signal.aborted; ) {
-        const updates = await updatesFrom(offset, signal).catch((error: unknown) => {
+        const wanted = { offset, timeout: pollSeconds, allowed_updates: ['callback_query'] as const };
+        const updates = await call('getUpdates', wanted, signal).catch((error: unknown) => {
           if (signal.aborted) return [];
           throw explained(error);
         });

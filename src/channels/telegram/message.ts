@@ -4,17 +4,38 @@
  */
 import type { Alert, Parcel } from '../../alert.ts';
 import type { Sliced } from '../../chunks.ts';
+import { shorten } from '../../text.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
-import type { Content } from '../content/content.ts';
+import { type Content, type Fact, fairShares, noticesOf } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
+import { ownTitled } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
 import { isQuiet } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent, DigestFile } from '../digest-content.ts';
 import { planOf, toMessage } from '../incidents.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
-import { type Block, blocksToHtml, blocksToPlain, type Keyboard, keyboardOf, toPlain } from './lines.ts';
-import { layOut, minimalLines } from './single.ts';
+import {
+  apart,
+  BLANK,
+  type Block,
+  blocksToHtml,
+  blocksToPlain,
+  disarmEach,
+  ENTITIES_MAX,
+  entitiesIn,
+  type Keyboard,
+  keyboardOf,
+  type Line,
+  lengthOf,
+  lineOf,
+  type Piece,
+  QUOTES_MAX,
+  TEXT_LIMIT,
+  takesLink,
+  toPlain,
+} from './lines.ts';
+import { cutLine, fitLines, inOneLine, neededFor, noticeLines, quoted, saidOf } from './said.ts';
 
 export interface TelegramBody {
   /** The text, or the caption of `file`. */
@@ -33,11 +54,13 @@ export interface TelegramBody {
   file?: DigestFile;
 }
 
-const markupOf = (format: Format): Pick<TelegramBody, 'parse_mode'> =>
-  format === 'rich' ? { parse_mode: 'HTML' } : {};
-
 const write = (blocks: readonly Block[], format: Format): string =>
   format === 'rich' ? blocksToHtml(blocks) : blocksToPlain(blocks);
+
+const textOf = (blocks: readonly Block[], format: Format): Pick<TelegramBody, 'text' | 'parse_mode'> => ({
+  text: write(blocks, format),
+  ...(format === 'rich' ? { parse_mode: 'HTML' } : {}),
+});
 
 /** Buttons may be what a message was refused for, so only the first format has them. */
 const buttonsOf = ({ links }: Content, format: Format): Pick<TelegramBody, 'reply_markup'> => {
@@ -50,8 +73,7 @@ const singleBody = (content: Content, format: Format, sentAt: number): TelegramB
   if (format === 'minimal') return { text: toPlain(minimalLines(content)) };
   const { blocks, continuations } = layOut(content, format, sentAt);
   return {
-    text: write(blocks, format),
-    ...markupOf(format),
+    ...textOf(blocks, format),
     ...buttonsOf(content, format),
     ...(continuations.length > 0 ? { continuations: continuations.map((part) => write(part, format)) } : {}),
   };
@@ -61,7 +83,7 @@ const singleBody = (content: Content, format: Format, sentAt: number): TelegramB
 function* digestBody(content: DigestContent, format: Format, sentAt: number): Sliced<TelegramBody> {
   if (format === 'minimal') return { text: toPlain(minimalDigest(content)) };
   const { blocks, file } = yield* layOutDigest(content, format, sentAt);
-  return { text: write(blocks, format), ...markupOf(format), ...(file ? { file } : {}) };
+  return { ...textOf(blocks, format), ...(file ? { file } : {}) };
 }
 
 const soundOf = (alerts: readonly Alert[]): Pick<TelegramBody, 'disable_notification'> =>
@@ -91,3 +113,139 @@ export function* composeTelegram(
   }
   return messages;
 }
+
+// One incident. The title and what happened come first: they are what a locked phone shows. Then who and what, one line of
+// times, and everything else folded.
+
+const HEAD_ENTITIES = 10;
+const ABOUT_ENTITIES = 25;
+const DETAILS_ENTITIES = 45;
+/** A line names three contracts, each with a link. */
+const LINE_ENTITIES = 12;
+
+const TITLE_LIMIT = 240;
+const ABOUT_LIMIT = 900;
+/** The words of a template stand there, in the place of what happened. */
+const TEMPLATE_LIMIT = 2100;
+const LINKS_LIMIT = 500;
+const DETAILS_MIN = 1300;
+/** Of the details. */
+const HEADING_ROOM = 20;
+const VALUE_LIMIT = 160;
+
+const eachNotice = (notices: readonly string[]): Line[] => notices.flatMap((notice) => noticeLines(notice));
+
+/** As text, where a button cannot be. */
+const linkLines = ({ links }: Content, format: Format): Line[] => {
+  const lines = links
+    .filter(({ url }) => format !== 'rich' || !takesLink(url))
+    .map(({ label, url }): Line => [{ text: `${label}: ` }, { text: url, mark: 'code' }]);
+  return lines.filter((_, index) => lengthOf(lines.slice(0, index + 1)) <= LINKS_LIMIT);
+};
+
+const headOf = (content: Content): Line[] => [
+  [{ text: shorten(content.title, TITLE_LIMIT), mark: 'b' }],
+  ...eachNotice(noticesOf(content).above),
+];
+
+/** Who and what, the times, and links. The times are ours. */
+const aboutOf = (content: Content, format: Format, now: number): Line[] => {
+  const { lines, times, detections, message } = content;
+  const limit = detections.length === 0 && message === undefined ? TEMPLATE_LIMIT : ABOUT_LIMIT;
+  const about = fitLines(
+    lines.map((line) => lineOf(line, now)),
+    limit,
+  );
+  return [
+    ...disarmEach(about, ABOUT_ENTITIES, LINE_ENTITIES),
+    ...(times.length > 0 ? [lineOf(times, now)] : []),
+    ...linkLines(content, format),
+  ];
+};
+
+const detailsOf = ({ details }: Content, room: number): Line[] =>
+  details.length === 0
+    ? []
+    : [[{ text: 'Details', mark: 'b' }], ...disarmEach(factLines(details, room), DETAILS_ENTITIES)];
+
+/** `continuations`: what did not fit, as further messages. `now`: epoch milliseconds. */
+export const layOut = (whole: Content, format: Format, now: number): { blocks: Block[]; continuations: Block[][] } => {
+  const content = { ...ownTitled(whole), detections: whole.detections.map(inOneLine) };
+  const head = disarmEach(headOf(content), HEAD_ENTITIES);
+  const notice = disarmEach(eachNotice(noticesOf(content).below), HEAD_ENTITIES);
+  const about = aboutOf(content, format, now);
+  // The last line has no line feed; blank lines stand before who and what, before the details, and before what is folded.
+  const free = TEXT_LIMIT + 1 - lengthOf([...head, ...notice, ...about, BLANK, BLANK, BLANK]);
+  const room = Math.min(free - HEADING_ROOM, Math.max(DETAILS_MIN, free - neededFor(content, format)));
+  const details = detailsOf(content, room);
+  const { first, folded, continuations } = saidOf(content, {
+    format,
+    units: free - lengthOf(details),
+    entities: ENTITIES_MAX - QUOTES_MAX - entitiesIn([...head, ...notice, ...about, ...details]),
+    now,
+  });
+  const fold: Block = { lines: details, ...(format === 'rich' ? { as: 'folded' as const } : {}) };
+  const blocks = [
+    { lines: head },
+    ...[...first, { lines: notice }].filter(({ lines }) => lines.length > 0),
+    ...apart([{ lines: about }]),
+    ...apart(folded),
+    ...apart([fold]),
+  ];
+  return { blocks, continuations };
+};
+
+const isForeign = ({ isOurs, isFollowUp }: Content): boolean => !isOurs && isFollowUp !== true;
+
+const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
+
+/** The indispensable facts, one in each line; what the service says is quoted. */
+const minimalLines = (content: Content): Line[] => [
+  [{ text: shorten(content.title, TITLE_LIMIT) }],
+  ...eachNotice(noticesOf(content).above),
+  ...(isForeign(content) ? quoted([[{ text: content.happened }]], 'minimal').lines : [[{ text: content.happened }]]),
+  ...eachNotice(noticesOf(content).below),
+  ...content.details
+    .filter(({ label }) => MINIMAL.has(label))
+    .map(({ label, value }) => [{ text: `${label}: ${shorten(value, VALUE_LIMIT)}` }]),
+];
+
+// The folded part of a message: everything in full, and each value alone, so that a tap copies it.
+
+const FACT_LIMIT = 600;
+const NOTE_LIMIT = 100;
+/** Room for the line that says how many are left out. */
+const MORE_LIMIT = 30;
+
+const valuePiece = ({ value, code }: Fact): Piece => {
+  const text = shorten(value, FACT_LIMIT);
+  return code ? { text, mark: 'code' } : { text };
+};
+
+const factLine = (fact: Fact): Line => [
+  { text: `${fact.label}: ` },
+  valuePiece(fact),
+  ...(fact.note === undefined ? [] : [{ text: ` (${shorten(fact.note, NOTE_LIMIT)})` }]),
+];
+
+/** The first lines that fit, and of the very first at least its beginning. */
+const fitGroup = (lines: readonly Line[], room: number): Line[] => {
+  const [first = [], ...others] = lines;
+  if (lengthOf(lines) <= room) return [...lines];
+  if (others.length === 0) return [cutLine(first, room - 1)];
+  const shown = [cutLine(first, room - MORE_LIMIT - 1)];
+  let left = room - MORE_LIMIT - lengthOf(shown);
+  for (const line of others) {
+    left -= lengthOf([line]);
+    if (left < 0) break;
+    shown.push(line);
+  }
+  return [...shown, [{ text: `[${lines.length - shown.length} more left out]` }]];
+};
+
+/** The facts in at most `room` UTF-16 units (at least 1300); the longest lists give way first. */
+const factLines = (facts: readonly Fact[], room: number): Line[] => {
+  const groups = [...Map.groupBy(facts, ({ label }) => label).values()].map((same) => same.map(factLine));
+  const shares = fairShares(groups.map(lengthOf), room);
+  return groups.flatMap((lines, index) => fitGroup(lines, shares[index] ?? 0));
+};

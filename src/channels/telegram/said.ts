@@ -1,5 +1,4 @@
 /** What happened: what detectors say, a stored notification or an announcement, in the room that a message has for it. */
-
 import { packed } from '../../chunks.ts';
 import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
@@ -111,6 +110,11 @@ const VISIBLE_LIMIT = 450;
 /** Of each detector at least this much is shown, or nothing. */
 const SHARE_MIN = 60;
 const NAME_LIMIT = 240;
+
+export const NOTICE_LIMIT = 500;
+
+export const noticeLines = (notice: string | undefined, limit = NOTICE_LIMIT): Line[] =>
+  notice === undefined ? [] : [[{ text: shorten(notice, limit) }]];
 
 const PLAIN_QUOTE = '> ';
 

@@ -1,21 +1,19 @@
 /** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` for each attempt. */
-import type { Telegram } from 'telegraf';
 import { cleanLine, shorten } from '../../text.ts';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
 import { objectIn, textIn } from '../content/foreign.ts';
 import type { DigestFile } from '../digest-content.ts';
 import { parseChatAddress } from './address.ts';
-import { createTelegramClient } from './client.ts';
+import { createTelegramClient, type Payload } from './client.ts';
 import type { TelegramConfig } from './config.ts';
 import { withoutTimes } from './lines.ts';
 import { createTelegramButtons } from './listen.ts';
 import { composeTelegram, type TelegramBody } from './message.ts';
-import { knowsNoTimes, notAmendable, unlessUnchanged } from './verdicts.ts';
+import { isUnchanged, knowsNoTimes, notAmendable } from './verdicts.ts';
 
+/** How far a message is: the id of its first part, and how many parts Telegram took. */
 interface Sent {
-  /** Of the first part. */
   messageId: number;
-  /** Parts that Telegram took. */
   parts: number;
 }
 
@@ -50,10 +48,8 @@ const textPayload = (message: Message<TelegramBody>, sent: Sent | undefined) => 
   return { ...placeOf(message, sent), ...NO_PREVIEW, ...markup, ...buttons, text };
 };
 
-type DocumentPayload = Parameters<typeof Telegram.prototype.callApi<'sendDocument'>>[1];
-
 /** Telegraf silently drops objects from a form, but the Bot API takes them as JSON. */
-const documentPayload = (message: Message<TelegramBody>, file: DigestFile): DocumentPayload => {
+const documentPayload = (message: Message<TelegramBody>, file: DigestFile): Payload<'sendDocument'> => {
   const { reply_parameters, ...place } = placeOf(message, undefined);
   const { text: caption, parse_mode, reply_markup, disable_notification } = message.body;
   return {
@@ -85,6 +81,7 @@ const timeless = (message: Message<TelegramBody>): Message<TelegramBody> => {
 
 export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { proxyFor }): Channel<TelegramBody> => {
   const client = createTelegramClient(config, proxyFor);
+  const { call } = client;
   let serverKnowsTimes = true;
 
   /** A server that has refused a time once gets none again: only the first message is sent more plainly for it. */
@@ -100,12 +97,14 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     }
   };
 
-  const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
-    client.call<{ message_id: number }>(message.destination.address, signal, (api, options) =>
-      message.body.file
-        ? api.callApi('sendDocument', documentPayload(message, message.body.file), options)
-        : api.callApi('sendMessage', textPayload(message, sent), options),
-    );
+  const sendPart = (
+    message: Message<TelegramBody>,
+    sent: Sent | undefined,
+    signal: AbortSignal,
+  ): Promise<{ message_id: number }> =>
+    message.body.file
+      ? call('sendDocument', documentPayload(message, message.body.file), signal, message.destination.address)
+      : call('sendMessage', textPayload(message, sent), signal, message.destination.address);
 
   const edit = async (handle: string, message: Message<TelegramBody>, signal: AbortSignal): Promise<Receipt> => {
     const { address } = message.destination;
@@ -113,18 +112,18 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     const messageId = idIn(address, handle);
     if (messageId === undefined || continuations || file) throw notAmendable();
     const payload = { chat_id: chatOf(address), message_id: messageId, ...markup };
-    await client.call<unknown>(address, signal, (api, options) =>
-      (isCaption
-        ? api.callApi('editMessageCaption', { ...payload, caption: text }, options)
-        : api.callApi('editMessageText', { ...payload, ...NO_PREVIEW, text }, options)
-      ).catch(unlessUnchanged),
-    );
+    const edited: Promise<unknown> = isCaption
+      ? call('editMessageCaption', { ...payload, caption: text }, signal, address)
+      : call('editMessageText', { ...payload, ...NO_PREVIEW, text }, signal, address);
+    await edited.catch((error: unknown) => {
+      if (!isUnchanged(error)) throw error;
+    });
     return receiptOf(message, messageId);
   };
 
   return {
     kind: 'telegram',
-    buttons: createTelegramButtons({ client, timeoutMs: config.timeout }),
+    buttons: createTelegramButtons(client, config.timeout),
     compose: composeTelegram,
     send: async (message, signal) => {
       const parts = 1 + (message.body.continuations?.length ?? 0);
@@ -136,34 +135,29 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     },
     amend: (handle, message, signal) => inItsWords(message, (said) => edit(handle, said, signal)),
     verify: async (signal) => {
-      const bot = await client.call('', signal, (api, options) => api.callApi('getMe', {}, options));
-      return `sends as @${bot.username}`;
+      const { username } = await call('getMe', {}, signal);
+      return `sends as @${username}`;
     },
     nameOf: async (address, signal) => {
       const chat = chatOf(address);
       // A public name says itself what it is called.
       if (chat.startsWith('@')) return undefined;
-      return chatName(
-        await client.call(address, signal, (api, options) => api.callApi('getChat', { chat_id: chat }, options)),
-      );
+      return chatName(await call('getChat', { chat_id: chat }, signal, address));
     },
     close: client.close,
   };
 };
 
-// What people call a chat, from the answer to `getChat`: text from outside. Pure.
-
 const NAME_LIMIT = 60;
 
-const lineIn = (value: unknown): string => cleanLine(textIn(value));
-
-/** The title of a group or channel, the name of a person. Source: https://core.telegram.org/bots/api#chatfullinfo */
+/**
+ * What people call a chat: the title of a group or channel, the name of a person. From outside. Source:
+ * https://core.telegram.org/bots/api#chatfullinfo
+ */
 export const chatName = (chat: unknown): string | undefined => {
   const { title, first_name, last_name, username } = objectIn(chat);
-  const person = [first_name, last_name]
-    .map(lineIn)
-    .filter((part) => part !== '')
-    .join(' ');
+  const lineIn = (value: unknown): string => cleanLine(textIn(value));
+  const person = cleanLine([first_name, last_name].map(lineIn).join(' '));
   const handle = lineIn(username);
   const name = lineIn(title) || person || (handle === '' ? '' : `@${handle}`);
   return name === '' ? undefined : shorten(name, NAME_LIMIT);

@@ -7,13 +7,11 @@ import { TelegramError } from 'telegraf';
 import { DeliveryError, type DeliveryReason, type Explanation } from '../../errors.ts';
 import type { ConnectionNames } from '../../net.ts';
 import { cleanLine, shorten } from '../../text.ts';
+import { objectIn } from '../content/foreign.ts';
 import { explainedError, networkFailure } from '../failures.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
 
 const DESCRIPTION_LIMIT = 200;
-
-/** Client::fail_query_with_error */
-const NOT_MODIFIED = /message is not modified|message_not_modified/i;
 
 /** A rate limit should not ask for more than an hour, so we wait no longer. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
@@ -43,17 +41,14 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   const wait = retryAfterMsOf(parameters?.retry_after);
   if (code === 429) return new DeliveryError('rate-limited', message, { code: '429', ...wait });
   // A message that "was immediately deleted" was sent; behind a gateway's error it may have been.
-  if (code >= 500)
-    return new DeliveryError('unavailable', message, { code: String(code), maybeDelivered: true, ...wait });
+  if (code >= 500) return new DeliveryError('unavailable', message, { code: `${code}`, maybeDelivered: true, ...wait });
   const { reason = 'unknown', explanation } = verdictOf(code, words) ?? {};
-  const told = { destination: 'the chat', said: message, explanation };
-  return explainedError(reason, told, { code: String(code) });
+  return explainedError(reason, { destination: 'the chat', said: message, explanation }, { code: String(code) });
 };
 
-/** For a failed edit: resolves if the message had that text already, and throws any other error. */
-export const unlessUnchanged = (error: unknown): void => {
-  if (!(error instanceof TelegramError) || !NOT_MODIFIED.test(error.description)) throw error;
-};
+/** Of a failed edit: the message has that text already. Source: `Client::fail_query_with_error` */
+export const isUnchanged = (error: unknown): boolean =>
+  error instanceof DeliveryError && /message is not modified|message_not_modified/i.test(error.message);
 
 /** A Bot API server older than 9.5 does not know the tag. Source: MessageEntity.cpp, `parse_html` */
 export const knowsNoTimes = (error: unknown): boolean =>
@@ -84,29 +79,20 @@ export interface Asked {
  */
 export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => {
   if (error instanceof TelegramError) return refused(error.response, asked);
-  const { type, code } = (typeof error === 'object' && error !== null ? error : {}) as {
-    type?: unknown;
-    code?: unknown;
-  };
+  const { type, code } = objectIn(error);
   if (type === 'invalid-json') {
-    return new DeliveryError('unknown', `${asked.peer} gave an answer that is not JSON`, {
-      code: 'invalid-json',
-      maybeDelivered: true,
-    });
+    const failure = { code: type, maybeDelivered: true };
+    return new DeliveryError('unknown', `${asked.peer} gave an answer that is not JSON`, failure);
   }
   // Our refusal of a redirect, or node-fetch's: `apiRoot` is wrong.
   if (typeof type === 'string' && type.endsWith('redirect')) {
-    return new DeliveryError('sender-misconfigured', `${asked.peer} answered with a redirect, which is not followed`, {
-      code: 'redirect',
-    });
+    const says = `${asked.peer} answered with a redirect, which is not followed`;
+    return new DeliveryError('sender-misconfigured', says, { code: 'redirect' });
   }
   // node-fetch's code for an answer that broke off.
   const failure = code === 'ERR_STREAM_PREMATURE_CLOSE' ? { code: 'ECONNRESET' } : error;
   return networkFailure(failure, asked.peer, undefined, asked.names);
 };
-
-// What Telegram refuses, by the Bot API's error code and the words of its description: what that means for the delivery, and
-// in words for people. Sources: those of `verdicts.ts`.
 
 interface Verdict {
   /** The API's `error_code`; a row without one matches any. */
@@ -127,6 +113,8 @@ const TOPIC = 'correct the topic (CHAT/TOPIC), or list the chat without one, at 
 const REOPEN = 'reopen the topic, or let the bot manage topics';
 const RIGHTS = 'let the bot send messages: make it an admin of the chat, or change what members may do';
 const TOKEN = 'write the token that @BotFather shows into channels.telegram.botToken';
+
+const badMessage = (says: RegExp): Verdict => ({ code: 400, says, reason: 'bad-message' });
 
 const dead = (says: RegExp, is: string, todo: string): Verdict => ({
   says,
@@ -152,29 +140,21 @@ const API_ROOT = 'correct channels.telegram.apiRoot, or log the bot in at that s
  */
 const VERDICTS: readonly Verdict[] = [
   // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
-  { code: 400, says: /can't parse (entities|messageentity)/i, reason: 'bad-message' },
-  { code: 400, says: /(message|text|caption) is too long|(message|caption)_too_long/i, reason: 'bad-message' },
-  { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
-  { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
-  { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
+  badMessage(/can't parse (entities|messageentity)/i),
+  badMessage(/(message|text|caption) is too long|(message|caption)_too_long/i),
+  badMessage(/message text is empty|text must be non-empty|message_empty/i),
+  badMessage(/unsupported parse_mode|must be encoded in utf-8/i),
+  badMessage(/entity_bounds_invalid|entities_too_long|url_invalid/i),
   // Client::get_reply_markup, ReplyMarkup.cpp get_inline_keyboard_button, and the server's words for the same
-  {
-    code: 400,
-    says: /inline keyboard button|can't parse reply keyboard|button_\w*invalid|reply_markup_/i,
-    reason: 'bad-message',
-  },
+  badMessage(/inline keyboard button|can't parse reply keyboard|button_\w*invalid|reply_markup_/i),
   // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies itself
-  { code: 400, says: /file must be non-empty|no document in the request|file is too big/i, reason: 'bad-message' },
+  badMessage(/file must be non-empty|no document in the request|file is too big/i),
   { code: 413, says: /^/, reason: 'bad-message' },
   // MessageContent.cpp can_send_message_content: text may still be sent where files may not
   { says: /not enough rights to send documents|chat_send_docs_forbidden/i, reason: 'bad-message' },
   // Client::check_message, MessagesManager::edit_message_text, and the server's words for the same
-  {
-    code: 400,
-    says: /message to edit not found|message can't be edited|no text in the message/i,
-    reason: 'bad-message',
-  },
-  { code: 400, says: /message_(id_invalid|edit_time_expired|author_required)/i, reason: 'bad-message' },
+  badMessage(/message to edit not found|message can't be edited|no text in the message/i),
+  badMessage(/message_(id_invalid|edit_time_expired|author_required)/i),
   // Client::check_chat, check_chat_access
   dead(/chat not found|chat_id is empty|chat identifier/i, 'does not exist, or the bot was never in it', ADD),
   dead(/bot was kicked from/i, 'has removed the bot', ADD_AGAIN),

@@ -6,8 +6,7 @@ import { describe as describeAlert } from '../../../src/channels/content/describ
 import { createPresentation, type PresentationConfig } from '../../../src/channels/content/presentation.ts';
 import { createTemplates } from '../../../src/channels/content/template.ts';
 import { blocksToPlain } from '../../../src/channels/telegram/lines.ts';
-import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
-import { layOut } from '../../../src/channels/telegram/single.ts';
+import { composeTelegram, layOut, type TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { atOnce } from '../../../src/chunks.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { iso } from '../../../src/time.ts';
