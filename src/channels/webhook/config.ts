@@ -1,5 +1,4 @@
 /** The `channels.webhook` slice of the configuration. */
-
 import { z } from 'zod';
 import { certificates, connectionFields, pairedKey } from '../../schema/connection.ts';
 import { cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
@@ -28,8 +27,6 @@ export const createReceiverFinder = <T>(entries: Readonly<Record<string, T>>): (
     return byKey.get(address) ?? (url?.protocol === 'https:' ? byKey.get(url.host) : undefined);
   };
 };
-
-// The field of a receiver's headers. Bad values are found when the config is read.
 
 const NAME_RULE = "must be a header's name: letters, digits and -";
 const RESERVED_RULE = 'is set by Tocsin, or by HTTP itself, and cannot be set here';

@@ -1,6 +1,6 @@
 /** How each receiver is reached (its format, its credentials and headers, and connections), and which secrets sign for it. */
-
 import { hash, hkdfSync } from 'node:crypto';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { type ConnectionTo, createConnections, settingsIn } from '../../connection/settings.ts';
 import { webLabel } from '../address.ts';
@@ -8,8 +8,6 @@ import { createReceiverFinder, type ReceiverConfig, type WebhookConfig } from '.
 import type { Credentials } from './formats/format.ts';
 import type { WebhookFormat } from './formats/names.ts';
 import { signingKey } from './signature.ts';
-
-// How each receiver is reached: its format, its credentials and headers, and connections with its own settings.
 
 export interface ReceiverSettings {
   format: WebhookFormat;
@@ -33,11 +31,6 @@ const headersOf = ({ headers, basicAuth }: ReceiverConfig): Record<string, strin
   return { ...own, authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 };
 
-const credentialsOf = ({ routingKey, apiKey }: ReceiverConfig): Credentials => ({
-  ...(routingKey === undefined ? {} : { routingKey }),
-  ...(apiKey === undefined ? {} : { apiKey }),
-});
-
 /** A receiver's own settings count before those of all webhooks; its `ca` is meant instead of the well-known ones. */
 export const createSettingsFinder = (
   config: WebhookConfig,
@@ -53,7 +46,7 @@ export const createSettingsFinder = (
     const alone = ca === undefined ? {} : { ca, onlyCa: true, ...(tls.ca !== undefined && { proxyCa: tls.ca }) };
     return {
       format: receiver.format,
-      credentials: credentialsOf(receiver),
+      credentials: receiver,
       headers: headersOf(receiver),
       connectionTo: createConnections({ ...tls, ...settings, ...alone }, { section }, usualProxy),
     };
@@ -67,7 +60,7 @@ export const createSettingsFinder = (
 const DERIVED_BYTES = 32;
 
 /**
- * The secret of one URL: HKDF-SHA256 (RFC 5869) of the common one. Whoever has it can neither sign for another URL nor
+ * The secret of one URL: HKDF-SHA256 (RFC 5869) of the common one. Its owner can neither sign for another URL nor
  * find the common one. Never change it: receivers have what came out. Of the URL its digest goes in, because Node takes
  * 1024 bytes there at most.
  */
@@ -76,21 +69,8 @@ export const deriveSecret = (common: string, address: string): string => {
   return `whsec_${Buffer.from(hkdfSync('sha256', signingKey(common), '', info, DERIVED_BYTES)).toString('base64')}`;
 };
 
-/** Derived secrets are remembered for this many addresses. Others are derived anew, which takes microseconds. */
+/** Derived secrets are remembered for this many addresses. Others are derived again, which takes microseconds. */
 export const REMEMBERED_MAX = 1000;
-
-/** Gives the value for an address, made when it is first asked for, of those that were asked for last. */
-const createMemory = <T>(make: (address: string) => T): ((address: string) => T) => {
-  const values = new Map<string, T>();
-  return (address) => {
-    const value = values.get(address) ?? make(address);
-    values.delete(address);
-    values.set(address, value);
-    const [oldest] = values.keys();
-    if (values.size > REMEMBERED_MAX && oldest !== undefined) values.delete(oldest);
-    return value;
-  };
-};
 
 export type SigningConfig = Pick<WebhookConfig, 'secret' | 'secrets' | 'deriveSecrets'>;
 
@@ -111,10 +91,13 @@ export const createSecretFinder = <T>(
 ): ((address: string) => readonly T[]) => {
   const namedOf = createNamedSecretFinder({ secrets }, make);
   const common = deriveSecrets ? [] : secret.map((one) => make(one.reveal()));
-  const derivedOf = createMemory((address) => secret.map((one) => make(deriveSecret(one.reveal(), address))));
+  const remembered = createBoundedMap<string, readonly T[]>(REMEMBERED_MAX);
   return (address) => {
     const named = namedOf(address);
     if (named.length > 0) return named;
-    return deriveSecrets ? derivedOf(address) : common;
+    if (!deriveSecrets) return common;
+    const derived = remembered.get(address) ?? secret.map((one) => make(deriveSecret(one.reveal(), address)));
+    remembered.set(address, derived);
+    return derived;
   };
 };

@@ -18,12 +18,10 @@ import {
   SECTION,
   shownName,
 } from './receiver-settings.ts';
-import { signatures, signingKey } from './signature.ts';
+import { type Signed, signatures, signingKey } from './signature.ts';
 import { refusalOf } from './verdicts.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-
-type Sent = Message<WebhookBody>;
 
 const signingText = ({ secret, secrets, deriveSecrets }: WebhookConfig): string => {
   if (secret !== undefined) return `signs every webhook${deriveSecrets ? ', each URL with a secret of its own' : ''}`;
@@ -40,28 +38,23 @@ const formatsText = ({ receivers }: WebhookConfig): string => {
   return others.length === 0 ? '' : `; sends to ${named}`;
 };
 
-/** By Standard Webhooks; empty where nothing signs for the receiver and its format has no such headers of itself. */
-const signedHeaders = (
-  { id, text, timestamp }: { id: string; text: string; timestamp: string },
-  keys: readonly KeyObject[],
-  isSigned: boolean,
-): Record<string, string> => {
-  if (keys.length === 0 && !isSigned) return {};
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    ...(keys.length === 0 ? {} : { 'webhook-signature': signatures(keys, { id, timestamp, body: text }) }),
-  };
-};
+/** By Standard Webhooks. */
+const signedHeaders = (signed: Signed, keys: readonly KeyObject[]): Record<string, string> => ({
+  'webhook-id': signed.id,
+  'webhook-timestamp': signed.timestamp,
+  ...(keys.length === 0 ? {} : { 'webhook-signature': signatures(keys, signed) }),
+});
 
-type SendDependencies = Pick<ChannelDependencies, 'post' | 'now'> & { settingsFor(address: string): ReceiverSettings };
-
-const createSend = (config: WebhookConfig, { post, now, settingsFor }: SendDependencies) => {
+const createSend = (
+  config: WebhookConfig,
+  settingsFor: (address: string) => ReceiverSettings,
+  { post, now }: Pick<ChannelDependencies, 'post' | 'now'>,
+) => {
   const keysOf = createSecretFinder(config, signingKey);
   const namedKeysOf = createNamedSecretFinder(config, signingKey);
 
   const request = async (
-    { id, body: { format }, destination: { address } }: Sent,
+    { id, body: { format }, destination: { address } }: Message<WebhookBody>,
     part: WebhookRequest,
     signal: AbortSignal,
   ): Promise<string | undefined> => {
@@ -81,7 +74,7 @@ const createSend = (config: WebhookConfig, { post, now, settingsFor }: SendDepen
         ...headers,
         ...own,
         'content-type': module.contentType,
-        ...signedHeaders({ id, text, timestamp }, keys, module.isSigned),
+        ...(keys.length > 0 || module.isSigned ? signedHeaders({ id, timestamp, body: text }, keys) : {}),
       },
       body: text,
       signal,
@@ -94,7 +87,7 @@ const createSend = (config: WebhookConfig, { post, now, settingsFor }: SendDepen
   };
 
   /** One request; where the message has more, the receipt says which is next. */
-  return async (message: Sent, signal: AbortSignal): Promise<Receipt> => {
+  return async (message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
     const { requests } = message.body;
     const index = Number(message.progress ?? 0);
     const part = requests[index];
@@ -117,7 +110,7 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (
     kind: 'webhook',
     compose: (parcel, context) =>
       formatOf(settingsFor(parcel.destination.address).format).compose(parcel, context, config),
-    send: createSend(config, { post, now, settingsFor }),
+    send: createSend(config, settingsFor, { post, now }),
     // Receivers have nothing in common but the proxy, and none of them expects a probe.
     verify: async () => {
       const { proxy } = config;

@@ -83,36 +83,20 @@ const inOurOrder = (json: string): string | undefined => {
 };
 
 /** Bodies that may have been signed, and what would have turned each into the one that arrived. */
-const originals = (body: Buffer): [body: Buffer, came: string][] => {
+const originals = (body: Buffer): { original: Buffer; came: string }[] => {
   const json = jsonOf(body);
-  const ordered = json === undefined ? undefined : inOurOrder(json);
   const text = body.toString('latin1');
+  const bytes = (original: string, came: string) => ({ original: Buffer.from(original, 'latin1'), came });
+  const written = (original: string | undefined, came: string) =>
+    original === undefined
+      ? []
+      : [{ original: Buffer.from(original), came: `the body was parsed and rewritten${came}` }];
   return [
-    [
-      Buffer.from(text.replace(/^\xef\xbb\xbf/, ''), 'latin1'),
-      'the body got a byte order mark at its beginning, as some editors add it',
-    ],
-    [Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1'), 'the line breaks of the body were changed'],
-    ...(ordered === undefined
-      ? []
-      : ([
-          [
-            Buffer.from(ordered),
-            'the body was parsed and written anew with its keys in another order: verify the bytes as they came',
-          ],
-        ] satisfies [Buffer, string][])),
-    [
-      Buffer.from(body.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'),
-      'the body got a line break at its end, as editors and shells add it',
-    ],
-    ...(json === undefined
-      ? []
-      : ([
-          [
-            Buffer.from(json),
-            'the body was parsed and written anew, by a proxy or the framework: verify the bytes as they came',
-          ],
-        ] satisfies [Buffer, string][])),
+    bytes(text.replace(/^\xef\xbb\xbf/, ''), 'the body got a byte order mark at its beginning, as some editors add it'),
+    bytes(text.replaceAll('\r\n', '\n'), 'the line breaks of the body were changed'),
+    ...written(json && inOurOrder(json), ' with its keys in another order: verify the bytes as they came'),
+    bytes(text.replace(/[\r\n]+$/, ''), 'the body got a line break at its end, as editors and shells add it'),
+    ...written(json, ', by a proxy or the framework: verify the bytes as they came'),
   ];
 };
 
@@ -124,20 +108,20 @@ const explain = (
 ) => {
   const made = (key: KeyObject, original: Buffer) => given.includes(signatureBy(key, { ...signed, body: original }));
   for (const secret of Object.values(secrets)) {
-    const cause = originals(body).find(([original]) => made(signingKey(secret), original));
-    if (cause !== undefined) return `made with this secret, but ${cause[1]}`;
+    const cause = originals(body).find(({ original }) => made(signingKey(secret), original));
+    if (cause !== undefined) return `made with this secret, but ${cause.came}`;
     const asText = [secret, secret.replace(/^whsec_/, '')].some((text) => made(createSecretKey(text, 'utf8'), body));
     if (asText) return "made with the secret's text: the key is what the base64 after whsec_ decodes to";
   }
   const strangers = Object.entries(others).filter(([, secret]) =>
-    [body, ...originals(body).map(([original]) => original)].some((one) => made(signingKey(secret), one)),
+    [body, ...originals(body).map(({ original }) => original)].some((one) => made(signingKey(secret), one)),
   );
   if (strangers.length > 0)
     return `made with ${strangers.map(([name]) => name).join(' and ')}, not with the secret of this receiver`;
   const json = jsonOf(body);
   if (json === undefined) return 'made with another secret, or the body, which is no JSON, was cut or changed';
   return json === body.toString('utf8')
-    ? 'made with another secret, or a value was changed: a signature does not tell which; the body is at least not written anew'
+    ? 'made with another secret, or a value was changed: a signature does not tell which; the body is at least not rewritten'
     : 'made with another secret, or the id, the timestamp or the body was changed';
 };
 

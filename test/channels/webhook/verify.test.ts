@@ -94,7 +94,7 @@ describe('the signature', () => {
       { body: Buffer.from(`${BODY}\r\n`) },
     ],
     [
-      'made with this secret, but the body was parsed and written anew, by a proxy or the framework: verify the bytes as they came',
+      'made with this secret, but the body was parsed and rewritten, by a proxy or the framework: verify the bytes as they came',
       { signature: signed('{"a":1}') },
     ],
     [
@@ -106,7 +106,7 @@ describe('the signature', () => {
       { body: Buffer.from(`\ufeff${BODY}`) },
     ],
     [
-      'made with this secret, but the body was parsed and written anew with its keys in another order: verify the bytes as they came',
+      'made with this secret, but the body was parsed and rewritten with its keys in another order: verify the bytes as they came',
       { signature: signed('{"type":"x","data":{"b":1}}'), body: Buffer.from('{"data": {"b": 1}, "type": "x"}') },
     ],
     [
@@ -115,7 +115,7 @@ describe('the signature', () => {
     ],
     ['made with another secret, or the body, which is no JSON, was cut or changed', { body: Buffer.from('{"a": ') }],
     [
-      'made with another secret, or a value was changed: a signature does not tell which; the body is at least not written anew',
+      'made with another secret, or a value was changed: a signature does not tell which; the body is at least not rewritten',
       { body: Buffer.from('{"a":2}') },
     ],
     ['made with another secret, or the id, the timestamp or the body was changed', { id: 'msg_2' }],

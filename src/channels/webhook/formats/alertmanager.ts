@@ -2,13 +2,12 @@
  * Alerts of Prometheus Alertmanager's API v2. Alertmanager knows an alert by its labels, so they are the same in a
  * follow-up, which ends it. Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
  */
-import { type Alert, type Destination, isAnnouncement, isSample } from '../../../alert.ts';
+import { type Alert, isAnnouncement, isSample } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
-import { type EventKey, eventChangeOf } from './event.ts';
-import { bodyOf, composeEach, type FormatModule } from './format.ts';
-import { type Outline, outlineAndWords, type Words } from './outline.ts';
+import { composeEach, type FormatModule, requestOf } from './format.ts';
+import { type Briefing, eachEvent } from './outline.ts';
 
 /** Without an end Alertmanager takes an alert for resolved after five minutes (`resolve_timeout`): ours come once. */
 const FIRING_MS = 24 * 3_600_000;
@@ -29,7 +28,7 @@ const filled = (values: Readonly<Record<string, string | undefined>>): Record<st
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 
 /** Nothing that may be another in a follow-up. */
-const labelsOf = (alert: Alert, { key, severity }: EventKey): Record<string, string> => {
+const labelsOf = ({ alert, key, severity }: Briefing): Record<string, string> => {
   const label = (value: string) => shorten(cleanLine(value), LABEL_LIMIT);
   return filled({
     alertname: nameOf(alert),
@@ -40,7 +39,7 @@ const labelsOf = (alert: Alert, { key, severity }: EventKey): Record<string, str
   });
 };
 
-const annotationsOf = (alert: Alert, outline: Outline, words: Words, format: Format): Record<string, string> => {
+const annotationsOf = ({ alert, outline, words }: Briefing, format: Format): Record<string, string> => {
   const { links, chain, detectors, summary } = outline;
   const details = words.details.map(([label, value]) => `${label}: ${value}`);
   return filled({
@@ -59,28 +58,29 @@ const annotationsOf = (alert: Alert, outline: Outline, words: Words, format: For
   });
 };
 
-const alertsOf = (alert: Alert, destination: Destination, context: ComposeContext): object[] => {
-  const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = outlineAndWords(alert, context);
-  const annotations = annotationsOf(alert, outline, words, context.format);
-  const now = parseTime(context.sentAt);
+const lengthOf = ({ isRaised, severity }: Briefing): number => {
+  if (!isRaised) return -CLOCKS_MS;
+  return severity === 'info' ? NEWS_MS : FIRING_MS;
+};
+
+const alertOf = (briefing: Briefing, { format, sentAt }: ComposeContext): object => {
+  const { alert, outline } = briefing;
+  const now = parseTime(sentAt);
   const written = parseTime(alert.at);
-  const one = (event: EventKey, endsAt: number): object => ({
-    labels: labelsOf(alert, event),
-    annotations,
+  const endsAt = now + lengthOf(briefing);
+  return {
+    labels: labelsOf(briefing),
+    annotations: annotationsOf(briefing, format),
     startsAt: iso(Math.min(Number.isNaN(written) ? now : written, endsAt)),
     endsAt: iso(endsAt),
     ...(outline.links.transaction === undefined ? {} : { generatorURL: outline.links.transaction }),
-  });
-  return [
-    ...(raises === undefined ? [] : [one(raises, now + (raises.severity === 'info' ? NEWS_MS : FIRING_MS))]),
-    ...(clears === undefined ? [] : [one(clears, now - CLOCKS_MS)]),
-  ];
+  };
 };
 
 export const alertmanager: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: (parcel, context) =>
-    composeEach(parcel, (alert) => bodyOf('alertmanager', alertsOf(alert, parcel.destination, context))),
+  compose: composeEach('alertmanager', (alert, destination, context) => [
+    requestOf(eachEvent(alert, destination, context, (briefing) => alertOf(briefing, context))),
+  ]),
 };

@@ -7,7 +7,7 @@ import { deliveryId } from '../../../item.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext } from '../../channel.ts';
-import { bodyOf, composeEach, type FormatModule } from './format.ts';
+import { composeEach, type FormatModule, requestOf } from './format.ts';
 import { payloadOf } from './standard.ts';
 
 const SUBJECT_LIMIT = 200;
@@ -38,6 +38,5 @@ const eventOf = (alert: Alert, destination: Destination, context: ComposeContext
 export const cloudevents: FormatModule = {
   contentType: 'application/cloudevents+json; charset=utf-8',
   isSigned: true,
-  compose: (parcel, context) =>
-    composeEach(parcel, (alert) => bodyOf('cloudevents', eventOf(alert, parcel.destination, context))),
+  compose: composeEach('cloudevents', (...about) => [requestOf(eventOf(...about))]),
 };

@@ -3,14 +3,13 @@
  * https://support.discord.com/hc/en-us/articles/210298617 (markup) and https://docs.discord.com/developers/reference,
  * "Message Formatting" (mentions, timestamps)
  */
-
 import { shorten } from '../../../text.ts';
+import type { Format } from '../../channel.ts';
 import type { Line, Piece } from '../../content/content.ts';
 import type { Tone } from '../../content/severity.ts';
-import type { WebhookBody, WebhookRequest } from './format.ts';
+import { requestOf, type WebhookBody, type WebhookRequest } from './format.ts';
 
-// What Discord takes in one message. Source: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
-
+/** Of one message. Source: https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
 export const LIMITS = { title: 256, description: 4096, all: 6000, content: 2000 };
 
 export interface Embed {
@@ -19,7 +18,7 @@ export interface Embed {
   color: number;
 }
 
-const COLORS: Record<Tone, number> = {
+export const COLORS: Readonly<Record<Tone, number>> = {
   critical: 0xd92d20,
   suspicious: 0xe67e22,
   calm: 0x2e9e5b,
@@ -28,12 +27,8 @@ const COLORS: Record<Tone, number> = {
   test: 0x7d8590,
 };
 
-export const colorOf = (tone: Tone): number => COLORS[tone];
-
 /** `SUPPRESS_NOTIFICATIONS`: it appears without a sound. */
 const SILENT = 4096;
-
-const flagsOf = (isQuiet: boolean): { flags?: number } => (isQuiet ? { flags: SILENT } : {});
 
 /** Nobody is mentioned, whatever a text says. */
 const ALLOWED_MENTIONS = { parse: [] };
@@ -41,28 +36,19 @@ const ALLOWED_MENTIONS = { parse: [] };
 export const sizeOf = (embeds: readonly Embed[]): number =>
   embeds.reduce((sum, { title = '', description }) => sum + title.length + description.length, 0);
 
-/** `isQuiet`: without a sound; `isBare`: after a refusal, with nothing that it can do without. */
-export interface EmbedOptions {
-  isQuiet?: boolean;
-  isBare?: boolean;
-}
-
-export const embedRequest = (
-  embeds: readonly Embed[],
-  { isQuiet = false, isBare = false }: EmbedOptions = {},
-): WebhookRequest => ({
-  text: JSON.stringify({
+/** After a refusal without colours and flags, which it can do without. `isSilent`: without a sound. */
+export const embedRequest = (embeds: readonly Embed[], format: Format, isSilent = false): WebhookRequest =>
+  requestOf({
     embeds: embeds
       .filter(({ title = '', description }) => title !== '' || description !== '')
-      .map(({ color, ...embed }) => (isBare ? embed : { ...embed, color })),
+      .map(({ color, ...embed }) => (format === 'rich' ? { ...embed, color } : embed)),
     allowed_mentions: ALLOWED_MENTIONS,
-    ...(isBare ? {} : flagsOf(isQuiet)),
-  }),
-});
+    ...(format === 'rich' && isSilent ? { flags: SILENT } : {}),
+  });
 
 export const textBody = (content: string): WebhookBody => ({
   format: 'discord',
-  requests: [{ text: JSON.stringify({ content, allowed_mentions: ALLOWED_MENTIONS }) }],
+  requests: [requestOf({ content, allowed_mentions: ALLOWED_MENTIONS })],
 });
 
 /** A backslash makes any of them a plain character; the colon is that of links (`https://`) and of emoji (`:fire:`). */

@@ -9,7 +9,7 @@ import { jsonObjectIn } from '../../content/foreign.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import type { PostResponse } from '../../http.ts';
 import {
-  colorOf,
+  COLORS,
   type Embed,
   embedRequest,
   escapeDiscord,
@@ -24,7 +24,7 @@ import {
 import { type FormatModule, idAt, type Verdict, type WebhookBody, type WebhookRequest } from './format.ts';
 import { composeForPeople, firstThatFits, newsOf, splitText } from './people.ts';
 
-// One incident, or announcements of one kind, as a message of Discord; a long stored notification as several.
+// One incident, or announcements of one kind; a long stored notification as several messages.
 
 const NOTICE_LIMIT = 500;
 const SAID_LIMIT = 1800;
@@ -112,7 +112,7 @@ const firstEmbed = (content: Content, said: readonly string[], remark: string): 
     title: fitted(title, LIMITS.title),
     // A quotation goes on until a line is empty.
     description: blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n'),
-    color: colorOf(tone),
+    color: COLORS[tone],
   };
 };
 
@@ -122,11 +122,10 @@ const minimalText = ({ headline, lines, details }: Content): string => {
   return lineLimit([...text, ...lines.map(lineDiscord)], LIMITS.content).join('\n');
 };
 
-/** `isQuiet`: it appears without a sound. */
-const singleDiscord = (content: Content, format: Format, isQuiet: boolean): WebhookBody => {
+/** `isSilent`: it appears without a sound. */
+const singleDiscord = (content: Content, format: Format, isSilent: boolean): WebhookBody => {
   if (format === 'minimal') return textBody(minimalText(content));
   const { message = '', isOurs } = content;
-  const options = { isQuiet, isBare: format !== 'rich' };
   const own = ownLines(content);
   const [begin, ...others] = splitText(
     own.length > 0 ? '' : message,
@@ -137,14 +136,13 @@ const singleDiscord = (content: Content, format: Format, isQuiet: boolean): Webh
   const folded = detailsEmbed(content, first.color, LIMITS.all - sizeOf([first]));
   const continued = others.map(({ text, remark }): WebhookRequest => {
     const description = [...saidLines(text, isOurs), ...remarkLines(remark)].join('\n');
-    return embedRequest([{ description, color: first.color }], options);
+    return embedRequest([{ description, color: first.color }], format, isSilent);
   });
-  return { format: 'discord', requests: [embedRequest([first, ...folded], options), ...continued] };
+  return { format: 'discord', requests: [embedRequest([first, ...folded], format, isSilent), ...continued] };
 };
 
 // Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.
 
-const DIGEST_NOTICE_LIMIT = 500;
 const TITLE_LIMIT = 160;
 const ROWS = 3;
 const ROW_LIMIT = 80;
@@ -184,7 +182,7 @@ const worstLines = (item: DigestItem): string[] => {
 const headLines = (content: DigestContent, worst: number): string =>
   [
     ...content.items.slice(0, worst).flatMap(worstLines),
-    ...(content.notice === undefined ? [] : [fitted(content.notice, DIGEST_NOTICE_LIMIT)]),
+    ...(content.notice === undefined ? [] : [fitted(content.notice, NOTICE_LIMIT)]),
     ...tableLines(content),
     lineDiscord([...content.period, { text: `. ${content.why}` }]),
   ].join('\n');
@@ -197,7 +195,7 @@ const headOf = (content: DigestContent): { head: Embed; shown: number } => {
     (count) => headLines(content, count).length <= HEAD_LIMIT,
   );
   const description = headLines(content, shown);
-  return { head: { title: fitted(content.title, LIMITS.title), description, color: colorOf(content.tone) }, shown };
+  return { head: { title: fitted(content.title, LIMITS.title), description, color: COLORS[content.tone] }, shown };
 };
 
 const REMARK_ROOM = 160;
@@ -232,7 +230,7 @@ const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
     (made) => made.left === 0,
   );
   const list: Embed = { description: [...lines, ...remark(left)].join('\n'), color: head.color };
-  return { format: 'discord', requests: [embedRequest([head, list], { isBare: format !== 'rich' })] };
+  return { format: 'discord', requests: [embedRequest([head, list], format)] };
 };
 
 const TOO_MANY = 429;
@@ -267,11 +265,7 @@ const waiting = (address: string): string => {
 export const discord: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: (parcel, context) =>
-    composeForPeople(parcel, context, {
-      single: (content, { format }, isQuiet) => singleDiscord(content, format, isQuiet),
-      digest: (content, { format }) => digestDiscord(content, format),
-    }),
+  compose: composeForPeople(singleDiscord, digestDiscord),
   complete: (_request, { address }) => ({ url: waiting(address) }),
   idIn: idAt('id'),
   verdictOf,

@@ -7,25 +7,21 @@ import { type Alert, type Destination, isAnnouncement, isSample, TOCSIN } from '
 import { alertId, deliveryId } from '../../../item.ts';
 import { severityOf as severityForPeople, statedSeverity } from '../../content/severity.ts';
 
-// How bad an alert is, in the words that programs share: those of PagerDuty's common event format.
-
-/** Most urgent first. Source: https://support.pagerduty.com/main/docs/pd-cef */
+/** How bad an alert is, in the words that programs share. Most urgent first. Source: https://support.pagerduty.com/main/docs/pd-cef */
 export const EVENT_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
 export type EventSeverity = (typeof EVENT_SEVERITIES)[number];
 
+const OF_ASSESSMENT: Readonly<Record<string, EventSeverity>> = {
+  critical: 'critical',
+  suspecious: 'warning',
+  suspicious: 'warning',
+  ok: 'info',
+};
+
 /** An assessment that nobody documented may be a bad one. */
 const severityOfAssessment = (assessment: unknown): EventSeverity => {
-  switch (typeof assessment === 'string' ? assessment.toLowerCase() : undefined) {
-    case 'critical':
-      return 'critical';
-    case 'suspecious':
-    case 'suspicious':
-      return 'warning';
-    case 'ok':
-      return 'info';
-    default:
-      return 'error';
-  }
+  const word = typeof assessment === 'string' ? assessment.toLowerCase() : '';
+  return (Object.hasOwn(OF_ASSESSMENT, word) ? OF_ASSESSMENT[word] : undefined) ?? 'error';
 };
 
 const OF_STATED: Readonly<Record<string, EventSeverity>> = { CRITICAL: 'critical', HIGH: 'error' };
@@ -52,12 +48,6 @@ export interface EventKey {
   severity: EventSeverity;
 }
 
-/** At least one of both. */
-export interface EventChange {
-  raises?: EventKey;
-  clears?: EventKey;
-}
-
 const keyOf = (alert: Alert['id'], { id }: Destination, severity: EventSeverity): EventKey => ({
   key: `${deliveryId(alert, id)}.${severity}`,
   severity,
@@ -78,8 +68,8 @@ const raised = (alert: Alert, first: Alert['id'], destination: Destination): Eve
   return alert.replay ? { ...event, severity: 'info' } : event;
 };
 
-/** What comes first matters most: an event is raised before another is cleared. */
-export const eventChangeOf = (alert: Alert, destination: Destination): EventChange => {
+/** At least one of both. What comes first matters most: an event is raised before another is cleared. */
+export const eventChangeOf = (alert: Alert, destination: Destination): { raises?: EventKey; clears?: EventKey } => {
   const { followUp } = alert;
   const ended = endedBy(alert);
   if (ended !== undefined) return { clears: keyOf(ended, destination, 'error') };

@@ -1,6 +1,6 @@
 /** What a format of webhooks is: it composes requests and reads answers. It sends nothing; `transport.ts` does. */
-import type { Alert, Parcel } from '../../../alert.ts';
-import { chunksOf, mapSliced, type Sliced } from '../../../chunks.ts';
+import type { Alert, Destination, Parcel } from '../../../alert.ts';
+import { mapSliced, type Sliced } from '../../../chunks.ts';
 import type { DeliveryReason, Explanation } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
@@ -25,8 +25,8 @@ export interface WebhookBody {
 
 /** Of one receiver, as the config has them. */
 export interface Credentials {
-  routingKey?: Secret;
-  apiKey?: Secret;
+  routingKey?: Secret | undefined;
+  apiKey?: Secret | undefined;
 }
 
 /** What the receiver adds to a request. */
@@ -60,22 +60,18 @@ export interface FormatModule {
   verdictOf?(response: PostResponse): Verdict | undefined;
 }
 
-/** A body of one request for each content, as JSON. */
-export const bodyOf = (format: WebhookFormat, ...contents: readonly object[]): WebhookBody => ({
-  format,
-  requests: contents.map((content) => ({ text: JSON.stringify(content) })),
-});
+export const requestOf = (content: object): WebhookRequest => ({ text: JSON.stringify(content) });
 
-/** One message for each alert. */
-export const composeEach = (
-  { destination, alerts }: Parcel,
-  make: (alert: Alert) => WebhookBody,
-): Sliced<Message<WebhookBody>[]> =>
-  mapSliced(chunksOf(alerts, 1), (some) => {
-    const [alert] = some;
-    if (alert === undefined) throw new Error('a message has an alert');
-    return toMessage(destination, some, make(alert), false);
-  });
+/** One message for each alert, with at least one request. */
+export const composeEach =
+  (
+    format: WebhookFormat,
+    requestsOf: (alert: Alert, destination: Destination, context: ComposeContext) => WebhookRequest[],
+  ): FormatModule['compose'] =>
+  ({ destination, alerts }, context) =>
+    mapSliced(alerts, (alert) =>
+      toMessage(destination, [alert], { format, requests: requestsOf(alert, destination, context) }, false),
+    );
 
 /** The URL without its query: there an operator may tell apart receivers that share one URL. */
 export const withoutQuery = (address: string, path = ''): string => {

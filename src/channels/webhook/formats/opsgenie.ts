@@ -2,12 +2,20 @@
  * Opsgenie's Alert API, which Jira Service Management has, too: an alert is created, and closed by a follow-up that says it
  * was none. Source: https://docs.opsgenie.com/docs/alert-api and .../docs/response
  */
-import type { Alert, Destination } from '../../../alert.ts';
+import type { Alert } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
-import type { ComposeContext, Format } from '../../channel.ts';
-import { type EventKey, type EventSeverity, eventChangeOf } from './event.ts';
-import { composeEach, type FormatModule, idAt, type Verdict, type WebhookRequest, withoutQuery } from './format.ts';
-import { detailsWithin, type Outline, outlineAndWords, type Words } from './outline.ts';
+import type { Format } from '../../channel.ts';
+import type { EventSeverity } from './event.ts';
+import {
+  composeEach,
+  type FormatModule,
+  idAt,
+  requestOf,
+  type Verdict,
+  type WebhookRequest,
+  withoutQuery,
+} from './format.ts';
+import { type Briefing, detailsWithin, eachEvent, type Outline } from './outline.ts';
 
 const MESSAGE_MAX = 130;
 const DESCRIPTION_MAX = 15_000;
@@ -28,7 +36,7 @@ const tagsOf = (alert: Alert, { detectors }: Outline): string[] => {
   return [...new Set(tags)].filter((tag) => tag !== '').slice(0, TAGS_MAX);
 };
 
-const alertOf = (alert: Alert, { key, severity }: EventKey, outline: Outline, words: Words, format: Format): object => {
+const alertOf = ({ alert, key, severity, outline, words }: Briefing, format: Format): object => {
   const entity = shorten(cleanLine(alert.protocol), ENTITY_MAX);
   const details = detailsWithin(words.details, DETAILS_MAX);
   return {
@@ -44,22 +52,10 @@ const alertOf = (alert: Alert, { key, severity }: EventKey, outline: Outline, wo
   };
 };
 
-const requestsOf = (alert: Alert, destination: Destination, context: ComposeContext): WebhookRequest[] => {
-  const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = outlineAndWords(alert, context);
-  const note = shorten(withoutTags(outline.summary), NOTE_LIMIT);
-  return [
-    ...(raises === undefined ? [] : [{ text: JSON.stringify(alertOf(alert, raises, outline, words, context.format)) }]),
-    ...(clears === undefined
-      ? []
-      : [
-          {
-            path: `/${encodeURIComponent(clears.key)}/close?identifierType=alias`,
-            text: JSON.stringify({ source: SOURCE, note }),
-          },
-        ]),
-  ];
-};
+const closing = ({ key, outline }: Briefing): WebhookRequest => ({
+  path: `/${encodeURIComponent(key)}/close?identifierType=alias`,
+  ...requestOf({ source: SOURCE, note: shorten(withoutTags(outline.summary), NOTE_LIMIT) }),
+});
 
 const UNAUTHENTICATED = 401;
 
@@ -75,11 +71,11 @@ const KEY_REFUSED: Verdict = {
 export const opsgenie: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: (parcel, context) =>
-    composeEach(parcel, (alert) => ({
-      format: 'opsgenie',
-      requests: requestsOf(alert, parcel.destination, context),
-    })),
+  compose: composeEach('opsgenie', (alert, destination, context) =>
+    eachEvent(alert, destination, context, (briefing) =>
+      briefing.isRaised ? requestOf(alertOf(briefing, context.format)) : closing(briefing),
+    ),
+  ),
   complete: ({ path }, { address, credentials: { apiKey } }) => ({
     url: withoutQuery(address, path),
     headers: apiKey === undefined ? {} : { authorization: `GenieKey ${apiKey.reveal()}` },

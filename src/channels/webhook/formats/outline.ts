@@ -1,14 +1,13 @@
 /** What every format tells programs of an alert besides the item itself: short, and read from the item leniently. */
-import type { Alert, JsonObject } from '../../../alert.ts';
+import type { Alert, Destination, JsonObject } from '../../../alert.ts';
 import { quotedLines, shorten } from '../../../text.ts';
-import { parseTime } from '../../../time.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { type Content, type Fact, lineText, noticesOf } from '../../content/content.ts';
 import { contentOf, describe } from '../../content/describe.ts';
 import { type Finding, findingOf } from '../../content/finding.ts';
-import { readInspection, type Wording } from '../../content/reading.ts';
+import { readInspection, type Wording, wordingOf } from '../../content/reading.ts';
 import { detectionText } from '../../digest-content.ts';
-import { type EventSeverity, severityOf } from './event.ts';
+import { type EventKey, type EventSeverity, eventChangeOf, severityOf } from './event.ts';
 
 const SUMMARY_LIMIT = 1000;
 /** Of a list, where everything has to be short. */
@@ -40,14 +39,8 @@ const linksOf = ({ transaction, origins, contracts }: Finding): Outline['links']
   };
 };
 
-interface Read {
-  content: Content;
-  finding: Finding;
-  detectors: string[];
-}
-
 /** A stored notification may name a transaction and its chain, too. */
-const read = (alert: Alert, wording: Wording): Read => {
+const read = (alert: Alert, wording: Wording): { content: Content; finding: Finding; detectors: string[] } => {
   if (alert.source === 'notifications') {
     const finding = findingOf(alert, wording.presentation.chains);
     return { content: describe(alert, wording), finding, detectors: [] };
@@ -58,11 +51,8 @@ const read = (alert: Alert, wording: Wording): Read => {
 };
 
 /** The content is what people read. */
-export const outlineOf = (
-  alert: Alert,
-  { presentation, sentAt }: ComposeContext,
-): { outline: Outline; content: Content } => {
-  const { content, finding, detectors } = read(alert, { presentation, sentAt: parseTime(sentAt) });
+export const outlineOf = (alert: Alert, context: ComposeContext): { outline: Outline; content: Content } => {
+  const { content, finding, detectors } = read(alert, wordingOf(context));
   const { chain } = finding;
   const outline: Outline = {
     summary: summaryOf(content),
@@ -120,11 +110,30 @@ const detailOf = ({ label, value, note }: Fact): readonly [string, string] => [
   shorten(note === undefined ? value : `${value} (${note})`, VALUE_LIMIT),
 ];
 
-/** Everything that a tool for people on call is told of an alert. */
-export const outlineAndWords = (alert: Alert, context: ComposeContext): { outline: Outline; words: Words } => {
+/** Everything that a tool for people on call gets of an alert. */
+export interface Briefing extends EventKey {
+  /** The event is raised; else it is cleared. */
+  isRaised: boolean;
+  alert: Alert;
+  outline: Outline;
+  words: Words;
+}
+
+/** What `make` gives for the event that an alert raises, then for the one that it clears; at least one of both. */
+export const eachEvent = <T>(
+  alert: Alert,
+  destination: Destination,
+  context: ComposeContext,
+  make: (briefing: Briefing) => T,
+): T[] => {
   const { outline, content } = outlineOf(alert, context);
   const links = content.links.map(({ label, url }) => [`Link: ${label}`, url] as const);
-  return { outline, words: { text: textOf(content), details: [...links, ...content.details.map(detailOf)] } };
+  const words: Words = { text: textOf(content), details: [...links, ...content.details.map(detailOf)] };
+  const { raises, clears } = eventChangeOf(alert, destination);
+  return [
+    ...(raises === undefined ? [] : [make({ ...raises, isRaised: true, alert, outline, words })]),
+    ...(clears === undefined ? [] : [make({ ...clears, isRaised: false, alert, outline, words })]),
+  ];
 };
 
 /** As many as fit into `size` UTF-16 units, in their order; `Contract`, `Contract 2` ... where a label repeats. */

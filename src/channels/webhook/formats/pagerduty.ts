@@ -2,13 +2,11 @@
  * PagerDuty's Events API v2: an alert triggers an incident, and a follow-up that says it was none resolves it. Source:
  * https://developer.pagerduty.com/docs/send-alert-event and .../docs/events-api-v2-overview
  */
-import type { Alert, Destination } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
-import type { ComposeContext, Format } from '../../channel.ts';
-import { type EventKey, eventChangeOf } from './event.ts';
-import { bodyOf, composeEach, type FormatModule, idAt, type Verdict, withoutQuery } from './format.ts';
-import { detailsWithin, type Outline, outlineAndWords, type Words } from './outline.ts';
+import type { Format } from '../../channel.ts';
+import { composeEach, type FormatModule, idAt, requestOf, type Verdict, withoutQuery } from './format.ts';
+import { type Briefing, detailsWithin, eachEvent, type Outline, type Words } from './outline.ts';
 
 const SUMMARY_MAX = 1024;
 /** The documents name no limit for these; a payload may have 512 kB. */
@@ -35,7 +33,7 @@ const detailsOf = ({ text, details }: Words, format: Format): object =>
       }
     : {};
 
-const payloadOf = (alert: Alert, severity: string, words: Words, { summary, detectors }: Outline, format: Format) => {
+const payloadOf = ({ alert, severity, words, outline: { summary, detectors } }: Briefing, format: Format): object => {
   const time = parseTime(alert.at);
   const group = shorten(cleanLine(alert.service), NAME_LIMIT);
   const component = shorten(cleanLine(detectors.join(', ')), NAME_LIMIT);
@@ -51,22 +49,13 @@ const payloadOf = (alert: Alert, severity: string, words: Words, { summary, dete
   };
 };
 
-const eventsOf = (alert: Alert, destination: Destination, context: ComposeContext): object[] => {
-  const { format } = context;
-  const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = outlineAndWords(alert, context);
-  const event = (action: 'trigger' | 'resolve', { key, severity }: EventKey): object => ({
-    event_action: action,
-    dedup_key: key,
-    payload: payloadOf(alert, severity, words, outline, format),
-    ...(format === 'rich' ? { links: linksOf(outline) } : {}),
-    client: 'Tocsin',
-  });
-  return [
-    ...(raises === undefined ? [] : [event('trigger', raises)]),
-    ...(clears === undefined ? [] : [event('resolve', clears)]),
-  ];
-};
+const eventOf = (briefing: Briefing, format: Format): object => ({
+  event_action: briefing.isRaised ? 'trigger' : 'resolve',
+  dedup_key: briefing.key,
+  payload: payloadOf(briefing, format),
+  ...(format === 'rich' ? { links: linksOf(briefing.outline) } : {}),
+  client: 'Tocsin',
+});
 
 const BAD_REQUEST = 400;
 
@@ -82,8 +71,9 @@ const KEY_REFUSED: Verdict = {
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: (parcel, context) =>
-    composeEach(parcel, (alert) => bodyOf('pagerduty', ...eventsOf(alert, parcel.destination, context))),
+  compose: composeEach('pagerduty', (alert, destination, context) =>
+    eachEvent(alert, destination, context, (briefing) => requestOf(eventOf(briefing, context.format))),
+  ),
   complete: ({ text }, { address, credentials: { routingKey } }) => ({
     url: withoutQuery(address),
     text: JSON.stringify({ routing_key: routingKey?.reveal() ?? '', ...JSON.parse(text) }),

@@ -1,8 +1,6 @@
 /** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
-import type { Parcel } from '../../../alert.ts';
-import type { Sliced } from '../../../chunks.ts';
 import { shorten } from '../../../text.ts';
-import type { ComposeContext, Message } from '../../channel.ts';
+import type { Format } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/describe.ts';
 import { ownTitled } from '../../content/heading.ts';
@@ -11,32 +9,28 @@ import { isQuiet } from '../../content/severity.ts';
 import { describeDigest } from '../../digest.ts';
 import type { DigestContent } from '../../digest-content.ts';
 import { messagesOf } from '../../incidents.ts';
-import type { WebhookBody } from './format.ts';
-
-export interface PeopleFormat {
-  /** `isQuiet`: without a sound, where the product can do that. */
-  single(content: Content, context: ComposeContext, isQuiet: boolean): WebhookBody;
-  digest(content: DigestContent, context: ComposeContext): WebhookBody;
-}
+import type { FormatModule, WebhookBody } from './format.ts';
 
 /**
  * The messages of a parcel in a format that people read: one for each incident, or a digest of more than five. `single` and
- * `digest` give the body, within the vendor's limits. Throws what they throw; the stage `compose` then goes on more plainly.
+ * `digest` give the body, within the vendor's limits; `isSilent`: without a sound, where the product can do that. Throws what
+ * they throw; the stage `compose` then goes on more plainly.
  */
-export const composeForPeople = (
-  parcel: Parcel,
-  context: ComposeContext,
-  { single, digest }: PeopleFormat,
-): Sliced<Message<WebhookBody>[]> =>
-  messagesOf(parcel, {
-    *single(alerts) {
-      const content = ownTitled(yield* describeIncident(alerts, wordingOf(context)));
-      return single(content, context, alerts.every(isQuiet));
-    },
-    *digest(alerts) {
-      return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context);
-    },
-  });
+export const composeForPeople =
+  (
+    single: (content: Content, format: Format, isSilent: boolean) => WebhookBody,
+    digest: (content: DigestContent, format: Format) => WebhookBody,
+  ): FormatModule['compose'] =>
+  (parcel, context) =>
+    messagesOf(parcel, {
+      *single(alerts) {
+        const content = ownTitled(yield* describeIncident(alerts, wordingOf(context)));
+        return single(content, context.format, alerts.every(isQuiet));
+      },
+      *digest(alerts) {
+        return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context.format);
+      },
+    });
 
 /** The first of `sizes` at which what `make` gives fits; the last where none does. */
 export const firstThatFits = <T>(

@@ -5,7 +5,7 @@ import { deliveryId } from '../../../item.ts';
 import { shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { toMessage } from '../../incidents.ts';
-import { bodyOf, type FormatModule } from './format.ts';
+import { type FormatModule, requestOf } from './format.ts';
 import { outlineJson, outlineOf, shortOutline } from './outline.ts';
 
 const PARTIAL_LIMIT = 500;
@@ -85,7 +85,12 @@ export const standard: FormatModule = {
     const { format } = context;
     const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
     return mapSliced(chunksOf(alerts, format === 'rich' ? batch : 1), (some) =>
-      toMessage(destination, some, bodyOf('standard', contentOf(some, destination, whole, context)), false),
+      toMessage(
+        destination,
+        some,
+        { format: 'standard', requests: [requestOf(contentOf(some, destination, whole, context))] },
+        false,
+      ),
     );
   },
 };

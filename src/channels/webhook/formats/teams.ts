@@ -181,7 +181,6 @@ const singleTeams = (content: Content, format: Format): WebhookBody => {
 
 const ITEM_LIMIT = 160;
 const ROW_LIMIT = 80;
-const DIGEST_NOTICE_LIMIT = 500;
 const ROWS = 3;
 /** Items that are listed: fewer where they make the card too large. */
 const LISTED = [60, 40, 30, 20, 15, 10, 5];
@@ -231,15 +230,16 @@ const tableBlocks = ({ tables }: DigestContent): Block[] =>
   });
 
 /** One card, as large as Teams takes it; what has no room is counted, with the command that lists it. */
-const digestTeams = (content: DigestContent, isMinimal: boolean): WebhookBody => {
+const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
   const { tone, title, notice, why, span, items, command, headline } = content;
+  const isMinimal = format === 'minimal';
   const worst = isMinimal ? 0 : WORST;
   const make = (count: number) => {
     const left = items.length - Math.min(items.length, count);
-    return cardRequest(shorten(headline, DIGEST_NOTICE_LIMIT), [
+    return cardRequest(shorten(headline, NOTICE_LIMIT), [
       headBlock(tone, shorten(title, ITEM_LIMIT)),
       ...items.slice(0, worst).flatMap(worstBlocks),
-      ...block(run(shorten(notice ?? '', DIGEST_NOTICE_LIMIT))),
+      ...block(run(shorten(notice ?? '', NOTICE_LIMIT))),
       ...(isMinimal ? [] : tableBlocks(content)),
       ...block([...run(`${span}. `), ...run(why, { isSubtle: true })], 'Small'),
       ...items.slice(worst, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
@@ -254,9 +254,5 @@ const digestTeams = (content: DigestContent, isMinimal: boolean): WebhookBody =>
 export const teams: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: (parcel, context) =>
-    composeForPeople(parcel, context, {
-      single: (content, { format }) => singleTeams(content, format),
-      digest: (content, { format }) => digestTeams(content, format === 'minimal'),
-    }),
+  compose: composeForPeople(singleTeams, digestTeams),
 };
