@@ -7,7 +7,11 @@ const noteHangup = (): void => {
   isHungUp = true;
 };
 process.on('SIGHUP', noteHangup);
-const { compileCacheOf, holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } = await import('./cli/heap.ts');
+const { compileCacheOf, holdYoungGeneration, isRun, restartWithHeapFlags, staysUp, THREADS } = await import(
+  './cli/heap.ts'
+);
+// Read when the first of them is needed.
+process.env.UV_THREADPOOL_SIZE ??= String(THREADS);
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.

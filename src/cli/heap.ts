@@ -22,6 +22,12 @@ const FLAGS = {
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
+/**
+ * Of libuv, which has 4 by itself. A lookup of a name holds one of them until the name servers answer, and lookups get half of
+ * all: see `channels/resolver.ts`.
+ */
+export const THREADS = 128;
+
 interface Start {
   /** Of the program, without Node's. */
   args: readonly string[];
