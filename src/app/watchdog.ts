@@ -56,10 +56,8 @@ const createList =
   ({ config, store, daemons }: OpenWatchdog) =>
   async (): Promise<Listed> => {
     const heard = await daemons();
-    const services = servicesAsKnown(
-      config.services.map(({ name }) => name),
-      heard,
-    );
+    const names = config.services.map(({ name }) => name);
+    const services = servicesAsKnown(names, heard);
     const [broken, dead] = await Promise.all([currentOutages(store.outageStore, []), store.dead.count()]);
     return {
       troubles: troublesOf({ daemons: heard, services, silent: [], broken, dead }),

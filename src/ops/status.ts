@@ -53,7 +53,7 @@ export interface DaemonStatus {
   /** What `/readyz` said then. */
   ready: boolean;
   checks: CheckReport[];
-  /** Absent where it cannot read its config again, and of a daemon of an earlier version. */
+  /** Absent where it cannot read its config again. */
   config?: ConfigStatus;
 }
 

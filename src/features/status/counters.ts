@@ -11,33 +11,11 @@ import { REFUSAL_REASONS } from '../acknowledgement/press.ts';
 import { DIVERT_REASONS } from '../fallback/notice.ts';
 import type { Outcome } from '../recheck/recheck.ts';
 
-type Begun =
-  | 'polls'
-  | 'items'
-  | 'itemsForeign'
-  | 'itemsMalformed'
-  | 'boundsReached'
-  | 'alerts'
-  | 'rechecks'
-  | 'audits'
-  | 'auditDifferences'
-  | 'deliveries'
-  | 'deliveryFailures'
-  | 'muted'
-  | 'fallbackAlerts'
-  | 'acknowledged'
-  | 'pressesRefused'
-  | 'digests'
-  | 'digestAlerts'
-  | 'slotWaits'
-  | 'slotWaitSeconds'
-  | 'destinationInfo';
-
 type Named = Pick<Destination, 'id' | 'kind' | 'label'>;
 
 export interface CounterDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'channels'>;
-  metrics: Pick<Metrics, Begun>;
+  metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
   /** Every destination that a protocol leads to. */
   destinations(): readonly Named[];
@@ -92,8 +70,7 @@ const beginKind = ({ config, metrics }: CounterDependencies, kind: ChannelKind):
 };
 
 /** The series of destinations, and the labels that say what each is: a name may become known later, or change. */
-const createDestinationCounters = (metrics: CounterDependencies['metrics']) => {
-  const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
+const createDestinationCounters = ({ deliveries, deliveryFailures, muted, destinationInfo }: Metrics) => {
   const described = new Map<Destination['id'], { kind: string; destination: string; label: string }>();
   let begunReasons = 0;
 

@@ -1,4 +1,7 @@
-/** What each daemon says of itself, and which of them run. */
+/**
+ * What each daemon says of itself: a small record in Redis that it writes every few seconds and removes when it stops.
+ * Others can tell from it what runs, and how old that knowledge is.
+ */
 import type { Cluster, Redis } from 'ioredis';
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { ConfigStatus, DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
@@ -9,9 +12,6 @@ import { ageText, iso } from '../../time.ts';
 import type { Trouble } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
-
-// What each daemon says of itself: a small record in Redis that it writes every few seconds and removes when it stops.
-// Others can tell from it what runs, and how old that knowledge is.
 
 export interface DaemonReport {
   id: string;
@@ -24,9 +24,8 @@ export interface DaemonReport {
   ready: boolean;
   checks: CheckReport[];
   services: ServiceStatus[];
-  /** What else it has found to be wrong; absent where nothing is, and of an older daemon. */
+  /** What else it has found to be wrong; absent where nothing is. */
   troubles?: Trouble[];
-  /** Both are absent of a daemon of an earlier version. */
   config?: ConfigStatus;
   reload?: ReloadAnswer;
 }
@@ -80,8 +79,6 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
   };
 };
 
-// What all daemons together know: which of them run, and how each service answers. Pure.
-
 /** Daemons report every few seconds; one that was not heard for this long does not run, or cannot write to Redis. */
 export const SILENT_AFTER_MS = 20_000;
 
@@ -122,8 +119,6 @@ export const servicesAsKnown = (names: readonly string[], daemons: readonly Hear
   });
 };
 
-// What this daemon knows, as it reports it to other processes.
-
 export interface SelfReportDependencies {
   /** Who we are. */
   id: string;
@@ -140,17 +135,14 @@ export interface SelfReportDependencies {
 /** A sentence of a report has at most this many UTF-16 units: it is written every few seconds. */
 const LONGEST_SENTENCE = 1000;
 
-const NOT_YET = 'it was not read yet';
 const NOT_LATELY = 'it was not read lately';
-
-type KnownService = ReturnType<SelfReportDependencies['services']>[number];
 
 /**
  * `check` says whether the service as a whole can be read; `reads`, whether some of its reads fail; `protocols`, whether
- * some are not read at all, for whatever reason.
+ * some are not read at all.
  */
 const serviceStatus = (
-  reads: Omit<KnownService, 'pace'>,
+  reads: Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'>,
   check: CheckReport | undefined,
   protocols: CheckReport | undefined,
 ): ServiceStatus => {
@@ -168,47 +160,34 @@ const serviceStatus = (
   // Not proven lately, and the reads say why.
   const isStale = check?.detail !== undefined;
   if (isStale && !reads.up) return { ...reads, state: 'fails' };
-  return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError: isStale ? NOT_LATELY : NOT_YET };
+  const lastError = isStale ? NOT_LATELY : 'it was not read yet';
+  return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError };
 };
 
-const paceStatus = ({
-  everyMs,
-  needed,
-}: PaceState): Pick<ServiceStatus, 'pollSeconds' | 'neededRequestsPerSecond'> => ({
-  pollSeconds: Math.round(everyMs / 100) / 10,
-  ...(needed === undefined ? {} : { neededRequestsPerSecond: needed }),
-});
-
 export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
-  const sentence = (text: string): string => shorten(scrub(text), LONGEST_SENTENCE);
+  /** With these of its texts short and without secrets. */
+  const clean = <T extends object>(one: T, texts: readonly (keyof T)[]): T => {
+    const known = texts.filter((key) => one[key] !== undefined);
+    const sentences = known.map((key) => [key, shorten(scrub(String(one[key])), LONGEST_SENTENCE)]);
+    return { ...one, ...Object.fromEntries(sentences) };
+  };
 
   return (): DaemonReport => {
     const { status, checks, troubles } = health.ready();
     const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
     const known = services().map(({ pace, ...one }) => ({
       ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
-      ...(pace === undefined ? {} : paceStatus(pace)),
+      ...(pace && { pollSeconds: Math.round(pace.everyMs / 100) / 10 }),
+      ...(pace?.needed !== undefined && { neededRequestsPerSecond: pace.needed }),
     }));
     return {
       ...self,
       version,
       startedAt: iso(startedAt),
       ready: status === 'ok',
-      checks: checks.map(({ detail, ...check }) =>
-        detail === undefined ? check : { ...check, detail: sentence(detail) },
-      ),
-      services: known.map(({ lastError, ...service }) =>
-        lastError === undefined ? service : { ...service, lastError: sentence(lastError) },
-      ),
-      ...(troubles === undefined
-        ? {}
-        : {
-            troubles: troubles.map(({ why, ...trouble }) => ({
-              ...trouble,
-              what: sentence(trouble.what),
-              ...(why === undefined ? {} : { why: sentence(why) }),
-            })),
-          }),
+      checks: checks.map((check) => clean(check, ['detail'])),
+      services: known.map((service) => clean(service, ['lastError'])),
+      ...(troubles && { troubles: troubles.map((trouble) => clean(trouble, ['what', 'why'])) }),
     };
   };
 };

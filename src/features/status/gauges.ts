@@ -1,6 +1,5 @@
 /** Sets the metrics that have to be asked for, at every scrape. */
 import type { Config } from '../../config/schema.ts';
-import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Metrics, ProtocolValue } from '../../ops/metrics.ts';
@@ -10,30 +9,10 @@ import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { TROUBLES } from '../../trouble.ts';
 import type { ApprovalStore } from '../approval/store.ts';
-import { currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { currentSilences } from '../silence/check.ts';
-import { type HeardDaemon, servicesAsKnown } from './daemons.ts';
-import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
+import { type StateDependencies, stateOf } from './troubles.ts';
 
-type Gauge =
-  | 'unroutableEntries'
-  | 'redisUp'
-  | 'queueJobs'
-  | 'deadDeliveries'
-  | 'heldAlerts'
-  | 'brokenDestinations'
-  | 'catalogProtocols'
-  | 'silentProtocols'
-  | 'cursorLag'
-  | 'protocolCursorLag'
-  | 'protocolPollDuration'
-  | 'setHighest'
-  | 'protocolSeriesLeftOut'
-  | 'oldestUndelivered'
-  | 'trouble';
-
-export interface GaugeDependencies {
+export interface GaugeDependencies extends StateDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
   /** `ready` while Redis answers. */
   redis: { status: string };
@@ -41,21 +20,13 @@ export interface GaugeDependencies {
   ledger: Pick<Ledger, 'oldestOpen'>;
   queues: Pick<ParcelQueues, 'counts'>;
   deadlines: Pick<Deadlines, 'counts'>;
-  dead: Pick<DeadLetters, 'count'>;
   destinationStats: Pick<DestinationStats, 'list'>;
   held: Pick<ApprovalStore, 'list'>;
-  outageStore: OutageStore;
-  silent: Parameters<typeof currentSilences>[0];
-  metrics: Pick<Metrics, Gauge>;
+  metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
   /** Of the polls of this daemon. */
   pollDurations(): readonly ProtocolValue[];
-  /** What the daemons say of themselves, this one first. */
-  daemons(): Promise<readonly HeardDaemon[]>;
-  /** See `needsSomebody`. */
-  limits?: { lastingMs: number };
-  now(): number;
 }
 
 const STATES = ['waiting', 'delayed', 'active', 'failed'] as const;
@@ -83,45 +54,28 @@ const setLags = async (
   return lags;
 };
 
-/** Each name that can be is there, so that a rule sees it rise. */
-const setTroubles = async (
-  { config, metrics, daemons, limits, now }: GaugeDependencies,
-  known: Pick<KnownState, 'silent' | 'broken' | 'dead'>,
-): Promise<void> => {
-  const heard = await daemons();
-  const services = servicesAsKnown(
-    config.services.map(({ name }) => name),
-    heard,
-  );
-  const lasting = troublesOf({ ...known, daemons: heard, services }).filter((one) =>
-    needsSomebody(one, now(), limits?.lastingMs),
-  );
-  for (const trouble of TROUBLES) {
-    metrics.trouble.set({ trouble }, lasting.filter(({ name }) => name === trouble).length);
-  }
-};
-
 /** While Redis is away, what has to be asked there keeps its last value. */
 export const refreshGauges = async (dependencies: GaugeDependencies): Promise<void> => {
-  const { config, redis, queues, deadlines, dead, held, outageStore, destinationStats, metrics, review } = dependencies;
+  const { config, redis, queues, deadlines, held, destinationStats, metrics, review } = dependencies;
   metrics.unroutableEntries.set(review.problems().length);
   metrics.redisUp.set(redis.status === 'ready' ? 1 : 0);
   if (redis.status !== 'ready') return metrics.trouble.set({ trouble: 'redis' }, 1);
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
-  const deadCount = await dead.count();
-  metrics.deadDeliveries.set(deadCount);
   metrics.heldAlerts.set((await held.list()).reduce((sum, { waiting }) => sum + waiting, 0));
+  const { dead, broken, silent, troubles } = await stateOf(dependencies, await destinationStats.list());
+  metrics.deadDeliveries.set(dead);
   metrics.brokenDestinations.reset();
-  const broken = await currentOutages(outageStore, await destinationStats.list());
   for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
-  const silent = await currentSilences(dependencies.silent, config.services);
   for (const { name: service } of config.services) {
     const own = silent.filter((one) => one.service === service).flatMap(({ protocols }) => protocols);
     metrics.silentProtocols.set({ service }, own.length);
   }
-  await setTroubles(dependencies, { silent, broken, dead: deadCount });
+  // Each name that can be is there, so that a rule sees it rise.
+  for (const trouble of TROUBLES) {
+    metrics.trouble.set({ trouble }, troubles.filter(({ name }) => name === trouble).length);
+  }
   const lags: ProtocolValue[] = [];
   for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
   const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;

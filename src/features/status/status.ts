@@ -1,5 +1,5 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
-import { CHANNEL_KINDS, type ChannelKind, SOURCES } from '../../alert.ts';
+import { CHANNEL_KINDS, SOURCES } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import type { Config } from '../../config/schema.ts';
 import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
@@ -24,23 +24,30 @@ import { iso } from '../../time.ts';
 import { nextStepOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
-import { currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
-import { type NameStore, type Names, NO_NAMES, withName } from '../names/names.ts';
+import { type NameStore, type Names, withName } from '../names/names.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { currentSilences } from '../silence/check.ts';
-import { daemonStatus, type HeardDaemon, servicesAsKnown } from './daemons.ts';
-import { needsSomebody, troublesOf } from './troubles.ts';
+import { daemonStatus } from './daemons.ts';
+import { type StateDependencies, stateOf } from './troubles.ts';
 
-// What the services list: how far each protocol is read, and which are not.
-
-interface ListedDependencies {
-  config: Pick<Config, 'services' | 'alerts'>;
+export interface StatusDependencies extends StateDependencies {
+  config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
   cursors: Pick<Cursors, 'get'>;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   unwatched(service: string): Promise<readonly Unwatched[]>;
-  now(): number;
+  ledger: Pick<Ledger, 'waitingByDestination'>;
+  destinationStats: Pick<DestinationStats, 'list'>;
+  dead: Pick<DeadLetters, 'count' | 'byDestination' | 'trimmed'>;
+  quarantine: Pick<Quarantine, 'count'>;
+  queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
+  held: Pick<ApprovalStore, 'list'>;
+  /** What providers call destinations. */
+  names: Pick<NameStore, 'all'>;
+  mutes: MuteStore;
+  review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
+  /** Epoch milliseconds; absent where no daemon is asked. */
+  startedAt?: number;
 }
 
 const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {
@@ -56,7 +63,7 @@ const READ_AT_ONCE = 100;
 
 /** How far the protocols of a service are read. */
 const protocolsOf = async (
-  { config, cursors, protocols, now }: ListedDependencies,
+  { config, cursors, protocols, now }: StatusDependencies,
   service: string,
 ): Promise<ProtocolStatus[]> => {
   const sources = SOURCES.filter((source) => config.alerts.sources.includes(source));
@@ -79,7 +86,7 @@ const REASONS: Readonly<Record<Unwatched['why'], string>> = {
 };
 
 /** What a service lists and nobody reads. */
-const unwatchedOf = async ({ config, unwatched }: ListedDependencies) => {
+const unwatchedOf = async ({ config, unwatched }: StatusDependencies) => {
   const found: (UnwatchedStatus & Pick<Unwatched, 'why'>)[] = [];
   for (const { name: service } of config.services) {
     for (const { name, why, problem } of await unwatched(service)) {
@@ -90,85 +97,10 @@ const unwatchedOf = async ({ config, unwatched }: ListedDependencies) => {
   return found;
 };
 
-// What may wait until somebody has time for it, in sentences. Pure.
-
 /** Alerts that are held for a destination, and the names of the protocols that lead there. */
 interface HeldFor {
   one: HeldDestination;
   protocols: readonly string[];
-}
-
-interface Problems {
-  /** Protocols that are not watched, other than on purpose, and why. */
-  unwatched: readonly { name: string; reason: string }[];
-  held: readonly HeldFor[];
-  /** Jobs of channel kinds that left the config, see `features/housekeeping`. */
-  left: readonly { kind: ChannelKind; jobs: number }[];
-  /** Services whose protocols wait too long for the next poll. */
-  slow: readonly { name: string; needed: number }[];
-  /** Of the routes, in sentences. */
-  routes: readonly string[];
-  /** Dead letters that were removed because there were too many. */
-  trimmed: number;
-  quarantined: number;
-}
-
-const heldSentence = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): string => {
-  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
-  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
-  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
-  const count = `${counted(waiting, 'alert')}${most}`;
-  return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
-};
-
-const heldSentences = (held: readonly HeldFor[]): string[] => [
-  ...held.map(heldSentence),
-  ...(held.length >= HOLD_BOUNDS.destinations
-    ? [`${held.length} destinations wait for approval, which is the most: alerts for others are dead`]
-    : []),
-];
-
-const leftSentence = ({ kind, jobs }: Problems['left'][number]): string =>
-  `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
-
-const trimmedSentence = (trimmed: number): string =>
-  `${counted(trimmed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
-
-const slowSentence = ({ name, needed }: Problems['slow'][number]): string =>
-  `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
-
-/** The worst first. */
-const problemSentences = ({ unwatched, held, left, slow, routes, trimmed, quarantined }: Problems): string[] => [
-  ...unwatched.map(({ name, reason }) => `${name}: ${reason}`),
-  ...heldSentences(held),
-  ...left.filter(({ jobs }) => jobs > 0).map(leftSentence),
-  ...slow.map(slowSentence),
-  ...routes,
-  ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
-  ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} of the service could not be understood`]),
-];
-
-export interface StatusDependencies extends ListedDependencies {
-  config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
-  ledger: Pick<Ledger, 'waitingByDestination'>;
-  destinationStats: Pick<DestinationStats, 'list'>;
-  dead: Pick<DeadLetters, 'count' | 'byDestination' | 'trimmed'>;
-  quarantine: Pick<Quarantine, 'count'>;
-  queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
-  held: Pick<ApprovalStore, 'list'>;
-  /** What providers call destinations. Default: nobody knows. */
-  names?: Pick<NameStore, 'all'>;
-  /** Protocols of which nothing is inspected. */
-  silent: Parameters<typeof currentSilences>[0];
-  mutes: MuteStore;
-  outageStore: OutageStore;
-  /** What the daemons say of themselves, the one that was heard last first. */
-  daemons(): Promise<readonly HeardDaemon[]>;
-  review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
-  /** Epoch milliseconds; absent where no daemon is asked. */
-  startedAt?: number;
-  /** See `needsSomebody`. */
-  limits?: { lastingMs: number };
 }
 
 /** Destinations with held alerts, and the protocols that lead there. */
@@ -202,47 +134,68 @@ const destinationsOf = (
   }));
 };
 
-/** Jobs that wait for channel kinds which the config does not set up. */
-const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problems['left']> => {
-  const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
-  return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
+const heldSentence = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): string => {
+  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
+  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
+  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
+  const count = `${counted(waiting, 'alert')}${most}`;
+  return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
 };
 
-const slowOf = (services: readonly ServiceStatus[]): Problems['slow'] =>
-  services.flatMap(({ name, neededRequestsPerSecond: needed }) => (needed === undefined ? [] : { name, needed }));
+const heldSentences = (held: readonly HeldFor[]): string[] => [
+  ...held.map(heldSentence),
+  ...(held.length >= HOLD_BOUNDS.destinations
+    ? [`${held.length} destinations wait for approval, which is the most: alerts for others are dead`]
+    : []),
+];
 
-/** The report anew at each call. Throws where Redis fails. */
+/** Jobs that wait for channel kinds which the config does not set up, see `features/housekeeping`. */
+const leftSentences = async ({ config, queues }: StatusDependencies): Promise<string[]> => {
+  const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
+  const left = await Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
+  return left.flatMap(({ kind, jobs }) =>
+    jobs === 0
+      ? []
+      : `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`,
+  );
+};
+
+/** Services whose protocols wait too long for the next poll. */
+const slowSentences = (services: readonly ServiceStatus[]): string[] =>
+  services.flatMap(({ name, neededRequestsPerSecond: needed }) =>
+    needed === undefined
+      ? []
+      : `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`,
+  );
+
+/** Dead letters that were removed because there were too many. */
+const trimmedSentences = (trimmed: number): string[] =>
+  trimmed === 0
+    ? []
+    : [
+        `${counted(trimmed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`,
+      ];
+
+/** The report as of now, at each call. Throws where Redis fails. */
 export const createStatus = (dependencies: StatusDependencies) => {
-  const { config, mutes, outageStore, startedAt, limits, now } = dependencies;
+  const { config, mutes, startedAt, now } = dependencies;
   const activeMutes = createActiveMutes({ config, mutes, now });
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
     const unwatched = await unwatchedOf(dependencies);
-    const named = (await dependencies.names?.all()) ?? NO_NAMES;
+    const named = await dependencies.names.all();
     const destinationStats = (await dependencies.destinationStats.list()).map((one) => withName(one, named));
     const held = await heldOf(dependencies, named);
     const { active } = await activeMutes.states();
-    const daemons = await dependencies.daemons();
-    const names = config.services.map(({ name }) => name);
-    const services = servicesAsKnown(names, daemons);
-    const [broken, left, quarantined, dead, deadByDestination, trimmed, waiting] = await Promise.all([
-      currentOutages(outageStore, destinationStats),
-      leftJobs(dependencies),
+    const { daemons, services, dead, troubles } = await stateOf(dependencies, destinationStats);
+    const [left, quarantined, deadByDestination, trimmed, waiting] = await Promise.all([
+      leftSentences(dependencies),
       dependencies.quarantine.count(),
-      dependencies.dead.count(),
       dependencies.dead.byDestination(),
       dependencies.dead.trimmed(),
       dependencies.ledger.waitingByDestination(),
     ]);
-    const others = problemSentences({
-      unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
-      ...{ held, left, slow: slowOf(services), routes: dependencies.review.problemsTogether(), trimmed, quarantined },
-    });
-    const silent = await currentSilences(dependencies.silent, config.services);
-    const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) =>
-      needsSomebody(one, now(), limits?.lastingMs),
-    );
     const urgent = troubles.map(troubleText);
     return {
       version,
@@ -259,7 +212,16 @@ export const createStatus = (dependencies: StatusDependencies) => {
       dead,
       deadRemoved: trimmed,
       troubles: troubles.map(({ isAnnounced: _, ...trouble }) => ({ ...trouble, todo: nextStepOf(trouble) })),
-      problems: [...urgent, ...others],
+      problems: [
+        ...urgent,
+        ...unwatched.filter(({ why }) => why !== 'excluded').map(({ name, reason }) => `${name}: ${reason}`),
+        ...heldSentences(held),
+        ...left,
+        ...slowSentences(services),
+        ...dependencies.review.problemsTogether(),
+        ...trimmedSentences(trimmed),
+        ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} of the service could not be understood`]),
+      ],
       needsSomebody: urgent,
     };
   };

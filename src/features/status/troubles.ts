@@ -1,20 +1,22 @@
 /**
  * The one list of what is wrong with Tocsin, from what all daemons and their Redis know: `status`, the page, metrics and
- * the watchdog take it. Pure.
+ * the watchdog take it.
  */
-
 import { CHANNEL_KINDS } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
 import { senderId } from '../../item.ts';
+import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
-import type { CurrentOutage } from '../broken-destinations/store.ts';
-import type { CurrentSilence } from '../silence/check.ts';
-import { type HeardDaemon, isRunning } from './daemons.ts';
+import type { BlindnessStore } from '../blindness/store.ts';
+import { type CurrentOutage, currentOutages, type OutageStore } from '../broken-destinations/store.ts';
+import { type CurrentSilence, currentSilences } from '../silence/check.ts';
+import { type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
 
 export interface KnownTrouble extends Trouble {
-  /** Who is to hear of it hears of it already: the outages and the blindness announce what they find themselves. */
+  /** Others announce it: broken destinations and what is unread are announced where they are found. */
   isAnnounced: boolean;
 }
 
@@ -129,4 +131,35 @@ const MAY_PASS: ReadonlySet<TroubleName> = new Set([
 export const needsSomebody = ({ name, what, since }: Trouble, now: number, lastingMs = LASTING_MS): boolean => {
   const mayPass = MAY_PASS.has(name) || (name === 'service' && what.endsWith('in part only'));
   return !mayPass || (since !== undefined && now - Date.parse(since) >= lastingMs);
+};
+
+export interface StateDependencies {
+  config: Pick<Config, 'services'>;
+  dead: Pick<DeadLetters, 'count'>;
+  outageStore: Pick<OutageStore, 'get'>;
+  /** Protocols of which nothing is inspected. */
+  silent: Pick<BlindnessStore, 'list'>;
+  /** What the daemons say of themselves, the one that was heard last first. */
+  daemons(): Promise<readonly HeardDaemon[]>;
+  /** See `needsSomebody`. */
+  limits?: { lastingMs: number } | undefined;
+  now(): number;
+}
+
+/** The state of all, and the troubles that need somebody. `destinations`: those that may be broken. */
+export const stateOf = async (
+  { config, dead, outageStore, silent, daemons, limits, now }: StateDependencies,
+  destinations: Parameters<typeof currentOutages>[1],
+) => {
+  const heard = await daemons();
+  const names = config.services.map(({ name }) => name);
+  const state = {
+    daemons: heard,
+    services: servicesAsKnown(names, heard),
+    broken: await currentOutages(outageStore, destinations),
+    silent: await currentSilences(silent, config.services),
+    dead: await dead.count(),
+  };
+  const troubles = troublesOf(state).filter((one) => needsSomebody(one, now(), limits?.lastingMs));
+  return { ...state, troubles };
 };
