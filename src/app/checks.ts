@@ -130,7 +130,7 @@ export const openBlindness = (dependencies: OpenBlindness) => {
     onUnread: (service, protocols, watched) => reading().onUnread(service, protocols, watched),
     unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
     limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
-    elapsed: elapsedMs,
+    monotonic: elapsedMs,
   });
   return {
     everyMs,
@@ -201,7 +201,7 @@ const openCheck = (dependencies: OpenSilence) => {
       daemonsOf: (service) => membership.readersOf(service).length,
       expectEvery,
       leastMs: dependencies.limits.silenceProbeMs,
-      elapsed,
+      monotonic: elapsed,
     }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
     isOwn: (service) => {

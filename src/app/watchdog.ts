@@ -46,7 +46,7 @@ export interface OpenWatchdog {
 export const channelsAskedEvery = ({ watchdog: { heartbeatUrl, heartbeatEvery } }: Config): number | undefined =>
   heartbeatUrl === undefined ? undefined : heartbeatEvery / 2;
 
-const elapsed = (): number => performance.now();
+const monotonic = (): number => performance.now();
 
 /**
  * What the watchdog announces, and whose channels it must not use: the outages of single destinations, and silent protocols,
@@ -78,7 +78,7 @@ const openDetectors = ({ config, store, troubles, reading, log, limits, now }: O
     serviceAheadMs: (service) => reading.serviceOf(service).clock.now() - now(),
     log,
     everyMs: limits.detectEveryMs,
-    elapsed,
+    monotonic,
   });
 
 /** Of several daemons the next to come calls after this part of an interval: none is left out by a moment. */
@@ -105,7 +105,7 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
   if (url === undefined) return undefined;
   const isRedisReady = (): boolean => store.redis.status === 'ready';
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
-  const openedAt = elapsed();
+  const openedAt = monotonic();
   const beat = createHeartbeat({
     ...dependencies,
     url,
@@ -113,7 +113,7 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
       const troubles = isRedisReady() ? (await list()).troubles : [];
       return reasonAgainst({ isRedisReady: isRedisReady(), troubles, proofs: proofs(), withinMs });
     },
-    isStarting: () => elapsed() - openedAt < withinMs,
+    isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
     isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(dependencies.daemonId, TURN_PART * everyMs),
     signal: stopping,
@@ -137,7 +137,7 @@ export const openWatchdog = (dependencies: OpenWatchdog) => {
     fallback: dispatching.fallback.destinations,
     afterMs: config.watchdog.after,
     log,
-    elapsed,
+    monotonic,
     now,
   });
   return {

@@ -58,7 +58,7 @@ const count = (
   { metrics, now }: Omit<DeliveryReportDependencies, 'log'>,
 ): void => {
   metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
-  // `tocsin test` reports a sample's failure to whoever sent it, and its address may be made up.
+  // `tocsin test` reports a sample's failure to its sender, and its address may be made up.
   if (outcome === 'delivered' || !alerts.every(isSample)) {
     metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
     if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });

@@ -1,6 +1,6 @@
 /**
  * The troubles that this daemon has found itself, by name: `/readyz`, `status`, the page, metrics and the watchdog show the
- * same ones. Whoever finds one reports it, once or again and again, and says when it is over; nobody else has to be told.
+ * same ones. The part that finds one reports it, once or again and again, and says when it is over.
  */
 import { iso } from '../time.ts';
 import { type Trouble, type TroubleName, troubleKey } from '../trouble.ts';
@@ -22,7 +22,7 @@ export interface Troubles {
   current(): Trouble[];
 }
 
-/** Whatever is reported comes from closed sets; should it not, the list still is short: it is written every few seconds. */
+/** What is reported comes from closed sets; should it not, the list still is short: it is written every few seconds. */
 const MOST = 50;
 
 export const createTroubles = ({ now }: { now(): number }): Troubles => {

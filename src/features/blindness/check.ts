@@ -28,8 +28,7 @@ export interface BlindnessCheckDependencies {
   /** Milliseconds without a read that count as blindness. */
   unreadAfterMs: number;
   limits: Limits;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 /** Stands for a service of which no protocol is known. */
@@ -54,16 +53,16 @@ const isNews = ({ begun, ended }: Changes, announced: ChangesInput['announced'])
   begun !== undefined || ended.length > 0 || announced.some(({ isTold }) => !isTold);
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, store, notifier, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, elapsed } = dependencies;
-  /** Since when a service that nothing is known of does not answer; since when one is back. By `elapsed`. */
+  const { watch, store, notifier, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } = dependencies;
+  /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();
-  const recent = createRecent({ keptMs: limits.seenLate, elapsed });
+  const recent = createRecent({ keptMs: limits.seenLate, monotonic });
 
   const sinceFirst = (moments: Map<string, number>, service: string, holds: boolean): number => {
     if (!holds) moments.delete(service);
-    else if (!moments.has(service)) moments.set(service, elapsed());
-    return elapsed() - (moments.get(service) ?? elapsed());
+    else if (!moments.has(service)) moments.set(service, monotonic());
+    return monotonic() - (moments.get(service) ?? monotonic());
   };
 
   const look = async (service: string): Promise<{ readings: Readings; watched: string[] }> => {

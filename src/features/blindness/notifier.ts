@@ -11,8 +11,6 @@ import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Changes } from './changes.ts';
 import type { Blindness, BlindnessStore } from './store.ts';
 
-// What people read where a service, or some of its protocols, cannot be read, and when that is over. Pure.
-
 type Subject = Pick<Blindness, 'isWhole' | 'protocols' | 'since' | 'reason'> & { service: string };
 
 /** A message names at most this many protocols. */

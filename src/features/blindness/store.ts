@@ -20,36 +20,28 @@ export interface Blindness {
   isTold: boolean;
 }
 
-export interface BlindnessStore {
-  list(service: string): Promise<Blindness[]>;
-  set(service: string, blindness: Blindness): Promise<void>;
-  remove(service: string, key: string): Promise<void>;
-}
-
 /** As long as the ledger keeps alerts; what is unread for longer is announced again. */
 const KEEP_MS = 35 * 86_400_000;
 
 /** `what`: of protocols that are not read, or of those that are, and of which nothing is inspected. */
-export const createBlindnessStore = (
-  redis: Redis | Cluster,
-  prefix: string,
-  what: 'unread' | 'silent' = 'unread',
-): BlindnessStore => {
+export const createBlindnessStore = (redis: Redis | Cluster, prefix: string, what: 'unread' | 'silent' = 'unread') => {
   const keyOf = (service: string): string => `${prefix}:${what}:${service}`;
   return {
-    list: async (service) =>
+    list: async (service: string): Promise<Blindness[]> =>
       Object.values(await redis.hgetall(keyOf(service)))
         .map((json) => JSON.parse(json) as Blindness)
         .toSorted((a, b) => a.since.localeCompare(b.since)),
-    set: async (service, blindness) => {
+    set: async (service: string, blindness: Blindness): Promise<void> => {
       await redis
         .multi()
         .hset(keyOf(service), blindness.key, JSON.stringify(blindness))
         .pexpire(keyOf(service), KEEP_MS)
         .exec();
     },
-    remove: async (service, key) => {
+    remove: async (service: string, key: string): Promise<void> => {
       await redis.hdel(keyOf(service), key);
     },
   };
 };
+
+export type BlindnessStore = ReturnType<typeof createBlindnessStore>;

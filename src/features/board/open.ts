@@ -8,8 +8,6 @@ import type { ReadableQueue } from '../../queue/queues.ts';
 import { type Html, html } from '../../text.ts';
 import { ReadOnlyQueue, type Scrub } from './read-only-queue.ts';
 
-// The files of bull-board's pages, and the document that loads them.
-
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.ico': 'image/x-icon',
@@ -74,7 +72,7 @@ export interface Board {
   show(path: string, query: URLSearchParams): Promise<BoardAnswer | undefined>;
 }
 
-/** Jobs of each state in one answer, whatever is asked for. */
+/** Jobs of each state in one answer, at most. */
 const MOST_JOBS = 20;
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -10,8 +10,6 @@ import { readParcelJob } from '../../queue/job.ts';
 import type { ReadableQueue } from '../../queue/queues.ts';
 import { beginningOf, escapeInvisible } from '../../text.ts';
 
-// What bull-board gets of a job: no address, as that may be a secret, and no more than it takes to look at. Pure.
-
 /** Bytes of a job's alerts: in a list of jobs, and of one job that somebody looks at. */
 export const MOST_BYTES = { listed: 16 * 1024, alone: 128 * 1024 };
 const MOST_REASON = 500;
@@ -31,7 +29,7 @@ const within = <T extends object>(all: readonly T[], most: number): T[] => {
 const visible = (value: object): unknown =>
   JSON.parse(JSON.stringify(value), (_key, part: unknown) => (typeof part === 'string' ? escapeInvisible(part) : part));
 
-/** Fields are named one by one: what a later version adds may be a secret. */
+/** No address, as that may be a secret, and no more than it takes to look at. What a later field holds may be a secret, too. */
 export const shownData = (data: unknown, most: number): unknown => {
   if (typeof data !== 'object' || data === null || Object.keys(data).length === 0) return {};
   const job = readParcelJob(data);

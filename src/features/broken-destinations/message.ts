@@ -10,8 +10,6 @@ import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import type { OutageStore } from './store.ts';
 
-// Who gets the news that something is broken.
-
 export interface ReadersInput {
   /** Who is to hear of Tocsin's own troubles, where the config says so. */
   operators?: readonly Destination[];

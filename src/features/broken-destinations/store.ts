@@ -15,26 +15,12 @@ export interface Outage {
   reason: DeliveryReason;
   /** The error that it gave, in a sentence without secrets. */
   message: string;
-  /** The same for people; absent where nobody has words for it, and in outages of earlier versions. */
+  /** The same for people; absent where nobody has words for it. */
   explanation?: Explanation;
   /** Who got the announcement, and gets the one of its end. In Redis under this name. */
   told: Destination[];
   /** ISO 8601: when an operator enabled it again. It is in force no more, and the next answer decides. */
   enabledAt?: string;
-}
-
-export interface OutageStore {
-  /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
-  note(subject: string, outage: Outage): Promise<Outage>;
-  /** Of those of `subjects` that are broken. */
-  get(subjects: readonly string[]): Promise<Map<string, Outage>>;
-  /** Also one that an operator has enabled since: its end is not announced yet. */
-  find(subject: string): Promise<Outage | undefined>;
-  enabled(subject: string, at: string): Promise<void>;
-  /** Only as it was read: one that was noted meanwhile stays. */
-  remove(subject: string, outage: Outage): Promise<void>;
-  /** Counts one more, and gives how many there were of it within an hour. */
-  count(subject: string): Promise<number>;
 }
 
 /** As long as the ledger keeps alerts; an outage that lasts longer is announced again. */
@@ -60,11 +46,12 @@ return count`;
 
 const parse = (json: string): Outage => JSON.parse(json) as Outage;
 
-export const createOutageStore = (redis: Redis | Cluster, prefix: string): OutageStore => {
+export const createOutageStore = (redis: Redis | Cluster, prefix: string) => {
   const keyOf = (subject: string): string => `${prefix}:announced:${subject}`;
   const replace = async (subject: string, before: string, outage: Outage): Promise<boolean> =>
     (await redis.eval(REPLACE, 1, keyOf(subject), before, JSON.stringify(outage))) === 1;
-  const note: OutageStore['note'] = async (subject, outage) => {
+  /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
+  const note = async (subject: string, outage: Outage): Promise<Outage> => {
     const json = JSON.stringify(outage);
     if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return outage;
     const before = await redis.get(keyOf(subject));
@@ -76,7 +63,8 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string): Outag
   };
   return {
     note,
-    get: async (subjects) => {
+    /** Of those of `subjects` that are broken. */
+    get: async (subjects: readonly string[]): Promise<Map<string, Outage>> => {
       if (subjects.length === 0) return new Map();
       const found = await redis.mget(subjects.map(keyOf));
       const known = subjects.flatMap((subject, index) =>
@@ -84,23 +72,29 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string): Outag
       );
       return new Map(known.filter(([, { enabledAt }]) => enabledAt === undefined));
     },
-    find: async (subject) => {
+    /** Also one that an operator has enabled since: its end is not announced yet. */
+    find: async (subject: string): Promise<Outage | undefined> => {
       const json = await redis.get(keyOf(subject));
       return json === null ? undefined : parse(json);
     },
-    enabled: async (subject, at) => {
+    /** `at`: ISO 8601. */
+    enabled: async (subject: string, at: string): Promise<void> => {
       const json = await redis.get(keyOf(subject));
       if (json !== null) await replace(subject, json, { ...parse(json), enabledAt: at });
     },
-    remove: async (subject, outage) => {
+    /** Only as it was read: one that was noted meanwhile stays. */
+    remove: async (subject: string, outage: Outage): Promise<void> => {
       await redis.eval(REMOVE, 1, keyOf(subject), JSON.stringify(outage));
     },
-    count: async (subject) => Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
+    /** Counts one more, and gives how many there were of it within an hour. */
+    count: async (subject: string): Promise<number> =>
+      Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
   };
 };
 
-// Which destinations and senders are broken now, for `status` and for metrics.
+export type OutageStore = ReturnType<typeof createOutageStore>;
 
+/** A destination or a sender that is broken now. */
 export interface CurrentOutage {
   /** A destination's id, or `sender-KIND`. */
   id: string;
@@ -131,8 +125,6 @@ export const currentOutages = async (
   });
 };
 
-// An operator enables a destination whose receiver wanted nothing more.
-
 export interface EnableDependencies {
   disabled: Pick<Disabled, 'find' | 'enable'>;
   circuits: Pick<Circuits, 'announceAgain'>;
@@ -143,7 +135,10 @@ export interface EnableDependencies {
 /** False where it was not disabled: then nothing changes. */
 export type Enable = (id: Destination['id']) => Promise<boolean>;
 
-/** Its outage is in force no more, so nobody is sent there for nothing. Whether it is over, the next answer says. */
+/**
+ * Enables a destination whose receiver wanted nothing more. Its outage is in force no more, so nobody is sent there for
+ * nothing. Whether it is over, the next answer says.
+ */
 export const createEnable =
   ({ disabled, circuits, outages, now }: EnableDependencies): Enable =>
   async (id) => {

@@ -7,8 +7,6 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
 
-// Links to transactions. The ledger does not know an alert's chain: its protocol's contracts tell, if all are on one.
-
 export interface Linked {
   service: string;
   protocol: string;
@@ -17,7 +15,10 @@ export interface Linked {
 
 export type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
 
-/** `entries` by service. Gives the fields that a report shows of a transaction. */
+/**
+ * Links to transactions. The ledger does not know an alert's chain: its protocol's contracts tell, if all are on one.
+ * `entries` by service. Gives the fields that a report shows of a transaction.
+ */
 export const createLinker =
   (chains: Chains, entries: ReadonlyMap<string, Entries>) =>
   ({ service, protocol, txHash }: Linked): { txHash?: string; explorer?: string } => {

@@ -36,8 +36,6 @@ import type { RouteReview } from '../routes/review.ts';
 import type { Trace } from '../trace/trace.ts';
 import { createLinker, type Linker, recentAlert, targetName, tracedAlert } from './alerts.ts';
 
-// Rates, operators' actions and the configuration in words. Pure.
-
 /** `1/s, 20/min` */
 export const rateText = ({ perSecond, perMinute }: RateLimit): string =>
   [
@@ -122,9 +120,6 @@ export const configEntries = (config: object, scrub: (text: string) => string): 
   const more = all.length - MOST_ENTRIES;
   return more > 0 ? [...all.slice(0, MOST_ENTRIES), { key: `and ${more} more`, value: 'see the file' }] : all;
 };
-
-// What leads where, as the page shows it: made anew only when the service lists something else, and in slices, as there
-// may be thousands of protocols and destinations.
 
 export type RouteDetails = Pick<PageDetails, 'destinations' | 'destinationsOf'>;
 type RouteDetailsOf = () => Promise<RouteDetails>;

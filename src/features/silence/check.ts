@@ -9,8 +9,6 @@ import type { Blindness, BlindnessStore } from '../blindness/store.ts';
 import type { SilenceNotifier, SilentProtocol } from './notifier.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
-// When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests.
-
 export interface ProbeTimesDependencies {
   /** Requests a second to one service, of all daemons together. */
   requestsPerSecond: number;
@@ -18,10 +16,9 @@ export interface ProbeTimesDependencies {
   daemonsOf(service: string): number;
   /** What the operator expects of a protocol, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
-  /** Milliseconds by a clock that nobody sets. */
   /** How often each is asked for, where there are few. Default `USUAL_MS`. */
   leastMs?: number;
-  elapsed(): number;
+  monotonic(): number;
 }
 
 export const USUAL_MS = 600_000;
@@ -35,8 +32,9 @@ const HOUSEKEEPING_MS = 3_600_000;
 const placeOf = (service: string, protocol: string): number =>
   Number.parseInt(contentId(service, protocol).slice(0, 8), 16) / 2 ** 32;
 
+/** When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests. */
 export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
-  const { requestsPerSecond, daemonsOf, expectEvery, leastMs = USUAL_MS, elapsed } = dependencies;
+  const { requestsPerSecond, daemonsOf, expectEvery, leastMs = USUAL_MS, monotonic } = dependencies;
   const next = new Map<string, Map<string, number>>();
   /** Until then the requests that were sent use up the share of the budget. */
   const paidUntil = new Map<string, number>();
@@ -57,7 +55,7 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
       const times = timesOf(service);
       const names = new Set(protocols);
       for (const name of times.keys()) if (!names.has(name)) times.delete(name);
-      const now = elapsed();
+      const now = monotonic();
       for (const name of protocols) {
         if (!times.has(name)) times.set(name, now + placeOf(service, name) * everyMs(name));
       }
@@ -69,18 +67,18 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
     },
     /** With so many requests. `isBehind`: there is more to read, so it comes again as soon as the budget allows. */
     asked: (service: string, protocol: string, { isBehind = false, requests = 0 } = {}): void => {
-      const now = elapsed();
+      const now = monotonic();
       timesOf(service).set(protocol, now + (isBehind ? 0 : everyMs(protocol)));
       const costMs = (1000 * requests * Math.max(1, daemonsOf(service))) / (SHARE * requestsPerSecond);
       paidUntil.set(service, Math.max(now, paidUntil.get(service) ?? now) + costMs);
     },
-    /** What was found could not be told: they are asked for again in the next round. */
+    /** What was found could not be announced: they are asked for again in the next round. */
     again: (service: string, protocols: readonly string[]): void => {
-      for (const name of protocols) timesOf(service).set(name, elapsed());
+      for (const name of protocols) timesOf(service).set(name, monotonic());
     },
     isHousekeepingDue: (service: string): boolean => {
-      const isDue = elapsed() - (housekeptAt.get(service) ?? Number.NEGATIVE_INFINITY) >= HOUSEKEEPING_MS;
-      if (isDue) housekeptAt.set(service, elapsed());
+      const isDue = monotonic() - (housekeptAt.get(service) ?? Number.NEGATIVE_INFINITY) >= HOUSEKEEPING_MS;
+      if (isDue) housekeptAt.set(service, monotonic());
       return isDue;
     },
   };
@@ -208,8 +206,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   };
 };
 
-// Of which protocols nothing is inspected now, as it was announced; for `status` and for metrics.
-
+/** Of which protocols nothing is inspected now, as it was announced; for `status` and for metrics. */
 export interface CurrentSilence {
   service: string;
   protocols: readonly string[];

@@ -12,8 +12,6 @@ import { ANNOUNCED_AN_HOUR, workingReaders } from '../broken-destinations/messag
 import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Silence } from './probe.ts';
 
-// What people read where nothing is inspected of a protocol any more, and when that is over. Pure.
-
 export interface SilentProtocol extends Silence {
   protocol: string;
 }
@@ -112,7 +110,7 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
       const since = iso(at - Math.min(...all.map(({ forMs }) => forMs)));
       const told = await readers(service, protocols);
       const key = `${iso(at)} ${contentId(...protocols).slice(0, 12)}`;
-      // The text is kept: whoever completes it says the same.
+      // The text is kept: the daemon that completes it says the same.
       const reason = silentText(service, all);
       const begun: Blindness = { key, since, isWhole: false, protocols, reason, told, isTold: false };
       await silent.set(service, begun);

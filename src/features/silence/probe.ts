@@ -1,10 +1,8 @@
-/** Asks a service which inspections of a protocol are new, whatever their assessment, with few and small requests. */
+/** Asks a service which inspections of a protocol are new, of any assessment, with few and small requests. */
 
 import type { Cluster, Redis } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { ItemDates, ItemPage } from '../../item.ts';
-
-// How long a protocol is usually without an inspection, and whether it is without one for far longer now. Pure.
 
 /** All times are by the service's clock, in epoch milliseconds. */
 export interface Habit {
@@ -19,7 +17,7 @@ export interface Habit {
 export const DAY_MS = 86_400_000;
 /** So long a habit remembers, with room for two weekends. */
 const HABIT_MS = 14 * DAY_MS;
-/** A whole week, whatever day it began on, and a weekend without an inspection at its end. */
+/** A whole week, from any day on, and a weekend without an inspection at its end. */
 const LEAST_KNOWN_MS = 10 * DAY_MS;
 const LEAST_INSPECTIONS = 20;
 /** A shorter silence is no news, unless the operator says so. */
@@ -128,7 +126,7 @@ export interface ProbeOptions {
 const MOST_LEARNED = 1000;
 /** Then reading begins so far back; and so far it is read again where it seems silent. */
 const BACK_MS = 3_600_000;
-/** Of one probe, and of all until it is caught up; then it begins anew, with what comes from now on. */
+/** Of one probe, and of all until it is caught up; then it begins again, with what comes from now on. */
 const MOST_PAGES = 5;
 const MOST_BEHIND = 50;
 
@@ -205,30 +203,22 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
 
 export type Probe = ReturnType<typeof createProbe>;
 
-// The habits of a service's protocols, over all daemons. What is announced: `features/blindness/store.ts`, as `silent`.
-
 export type KnownHabit = Pick<Probed, 'habit' | 'behind'>;
-
-export interface HabitStore {
-  /** In the order of `protocols`; undefined for those that are not known yet. */
-  read(service: string, protocols: readonly string[]): Promise<(KnownHabit | undefined)[]>;
-  write(service: string, habits: ReadonlyMap<string, KnownHabit>): Promise<void>;
-  /** Forgets all but these. */
-  retain(service: string, protocols: ReadonlySet<string>): Promise<void>;
-}
 
 /** Twice what a habit remembers: what is older teaches nothing. */
 const KEEP_MS = 28 * 86_400_000;
 
-export const createHabitStore = (redis: Redis | Cluster, prefix: string): HabitStore => {
+/** The habits of a service's protocols, over all daemons. What is announced: `features/blindness/store.ts`, as `silent`. */
+export const createHabitStore = (redis: Redis | Cluster, prefix: string) => {
   const keyOf = (service: string): string => `${prefix}:habits:${service}`;
   return {
-    read: async (service, protocols) => {
+    /** In the order of `protocols`; undefined for those that are not known yet. */
+    read: async (service: string, protocols: readonly string[]): Promise<(KnownHabit | undefined)[]> => {
       if (protocols.length === 0) return [];
       const found = await redis.hmget(keyOf(service), ...protocols);
       return found.map((json) => (json === null ? undefined : (JSON.parse(json) as KnownHabit)));
     },
-    write: async (service, habits) => {
+    write: async (service: string, habits: ReadonlyMap<string, KnownHabit>): Promise<void> => {
       if (habits.size === 0) return;
       const fields = [...habits].flatMap(([protocol, habit]) => [protocol, JSON.stringify(habit)]);
       await redis
@@ -237,9 +227,12 @@ export const createHabitStore = (redis: Redis | Cluster, prefix: string): HabitS
         .pexpire(keyOf(service), KEEP_MS)
         .exec();
     },
-    retain: async (service, protocols) => {
+    /** Forgets all but these. */
+    retain: async (service: string, protocols: ReadonlySet<string>): Promise<void> => {
       const gone = (await redis.hkeys(keyOf(service))).filter((name) => !protocols.has(name));
       if (gone.length > 0) await redis.hdel(keyOf(service), ...gone);
     },
   };
 };
+
+export type HabitStore = ReturnType<typeof createHabitStore>;

@@ -10,7 +10,6 @@ import type { ServiceStatus } from '../../ops/status.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
-import type { BlindnessStore } from '../blindness/store.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import { type CurrentSilence, currentSilences } from '../silence/check.ts';
 import { type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
@@ -138,7 +137,7 @@ export interface StateDependencies {
   dead: Pick<DeadLetters, 'count'>;
   outageStore: Pick<OutageStore, 'get'>;
   /** Protocols of which nothing is inspected. */
-  silent: Pick<BlindnessStore, 'list'>;
+  silent: Parameters<typeof currentSilences>[0];
   /** What the daemons say of themselves, the one that was heard last first. */
   daemons(): Promise<readonly HeardDaemon[]>;
   /** See `needsSomebody`. */

@@ -5,8 +5,6 @@ import type { ListedSettings } from '../../service/listing.ts';
 import type { Detector, Trigger } from '../../service/protocols.ts';
 import { beginningOf } from '../../text.ts';
 
-// What is watched of a protocol's settings, in one form whatever order the service lists it in. Pure.
-
 export interface WatchedDetector {
   name: string;
   /** As JSON. */
@@ -188,9 +186,10 @@ export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Co
   };
 };
 
-// What was changed too often to be announced each time. It is announced in sum when it has stayed so: between what people
-// heard last and what it is. Pure. `told` is the name that Redis has.
-
+/**
+ * What was changed too often to be announced each time. It is announced in sum when it has stayed so: between what people
+ * heard last and what it is.
+ */
 export interface Unannounced {
   /** As people heard of it last; absent where they heard that it is gone. */
   told?: WatchedSettings;

@@ -5,8 +5,6 @@ import { cleanLine, counted, listText, nameText, shorten } from '../../text.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
 import { ASPECTS, type Aspect, type Change, STAYED_MS, type WatchedDetector, type WatchedSettings } from './changes.ts';
 
-// A change as people read it: each aspect that differs, old and new, without what may be secret in it. Pure.
-
 /** One aspect of a change. */
 export interface Difference {
   aspect: Aspect;

@@ -10,8 +10,6 @@ import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Change, WatchedSettings } from './changes.ts';
 import { type ChangeWords, changesText, differencesOf } from './message.ts';
 
-// Who hears of which changes. Pure.
-
 /** Where alerts of a protocol went and go. */
 interface ChangeRoutes {
   before: readonly Destination[];
@@ -93,8 +91,6 @@ export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destin
   }));
 };
 
-// Bounds how often one protocol is announced: what a service lists now so and now otherwise would flood its people.
-
 interface Counted {
   change: Change;
   isCritical: boolean;
@@ -109,7 +105,8 @@ const classesOf = ({ change, isCritical }: Counted): string[] => {
 const AT_ONCE = 50;
 
 /**
- * Those that are announced, as one of their classes still may be; `comesAndGoes`: the next changes of a class of theirs are
+ * Bounds how often one protocol is announced: what a service lists now so and now otherwise would flood its people.
+ * Gives those that are announced, as one of their classes still may be; `comesAndGoes`: the next changes of a class of theirs are
  * not, for the rest of the hour.
  */
 const loudAmong = async <T extends Counted>(
@@ -154,7 +151,7 @@ export interface NotifiedChange extends DescribedChange {
 /** Changes of one look that are logged one by one. */
 const MOST_LOGGED = 20;
 
-/** The same changes since the same version are the same announcement, whichever daemon finds them. */
+/** The same changes since the same version are the same announcement, found by any daemon. */
 const keyOf = (service: string, version: string, changes: readonly Change[]): string =>
   `${service} ${version} ${contentId(...changes.map((change) => JSON.stringify(change)).toSorted())}`;
 

@@ -32,25 +32,6 @@ export interface RememberInput {
   seen: ReadonlyMap<string, SeenChange>;
 }
 
-export interface History {
-  /** The newest first. */
-  changes: SeenChange[];
-  /** There were more; only the newest are kept. */
-  isCut: boolean;
-}
-
-export interface TripwireStore {
-  /** Undefined before the first listing. */
-  read(service: string): Promise<RememberedService | undefined>;
-  /** False where somebody else has written meanwhile: nothing, or nothing further, is written then. */
-  remember(held: Pick<HeldLock, 'write'>, service: string, input: RememberInput): Promise<boolean>;
-  history(service: string, protocol: string): Promise<History>;
-  /** Protocols that have a history. */
-  changed(service: string): Promise<string[]>;
-  /** ISO 8601: since when changes are seen. */
-  since(service: string): Promise<string | undefined>;
-}
-
 /**
  * Of one protocol, and for how long. Of a service `ofAll` are kept at most: where many protocols change, each has fewer, but
  * `least`. Else a service that changes all it lists again and again would fill the Redis that holds the queue.
@@ -92,7 +73,7 @@ redis.call('HSET', keys[1], 'version', args[2])
 if args[4] ~= '' then redis.call('HSETNX', keys[1], 'since', args[4]) end
 return 'written'`);
 
-export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now: () => number): TripwireStore => {
+export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keyOf = (service: string): string => `${prefix}:tripwire:${service}`;
   const indexOf = (service: string): string => `${prefix}:changed:${service}`;
   const historyOf = (service: string, protocol: string): string =>
@@ -112,7 +93,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
   };
 
   return {
-    read: async (service) => {
+    /** Undefined before the first listing. */
+    read: async (service: string): Promise<RememberedService | undefined> => {
       const { version = '', since, ...fields } = await redis.hgetall(keyOf(service));
       // Without it, a first listing was not written to its end.
       if (since === undefined) return undefined;
@@ -124,7 +106,12 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         );
       return { version, protocols: parsed<Remembered>(PROTOCOL), unannounced: parsed<Unannounced>(UNANNOUNCED) };
     },
-    remember: async (held, service, { version, writes, unannounced, seen }) => {
+    /** False where somebody else has written meanwhile: nothing, or nothing further, is written then. */
+    remember: async (
+      held: Pick<HeldLock, 'write'>,
+      service: string,
+      { version, writes, unannounced, seen }: RememberInput,
+    ): Promise<boolean> => {
       const at = now();
       const { changes, ofAll, least } = HISTORY_BOUNDS;
       const chunks = writes.size === 0 ? [[]] : chunksOf([...writes], AT_ONCE);
@@ -146,7 +133,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
       if (seen.size > 0) await forgetOldest(service);
       return true;
     },
-    history: async (service, protocol) => {
+    /** The newest first. `isCut`: there were more; only the newest are kept. */
+    history: async (service: string, protocol: string) => {
       const key = historyOf(service, protocol);
       const { changes, ofAll, least } = HISTORY_BOUNDS;
       const share = Math.floor(ofAll / Math.max(1, await redis.zcard(indexOf(service))));
@@ -157,7 +145,12 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         isCut: found.length > most,
       };
     },
-    changed: (service) => redis.zrevrange(indexOf(service), 0, -1),
-    since: async (service) => (await redis.hget(keyOf(service), 'since')) ?? undefined,
+    /** Protocols that have a history. */
+    changed: (service: string): Promise<string[]> => redis.zrevrange(indexOf(service), 0, -1),
+    /** ISO 8601: since when changes are seen. */
+    since: async (service: string): Promise<string | undefined> =>
+      (await redis.hget(keyOf(service), 'since')) ?? undefined,
   };
 };
+
+export type TripwireStore = ReturnType<typeof createTripwireStore>;

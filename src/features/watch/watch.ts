@@ -8,8 +8,6 @@ import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, Target } from '../../ledger/record.ts';
 
-// What has happened to alerts since they were last looked at. Pure.
-
 type About = Pick<AlertRecord['alert'], 'id' | 'service' | 'protocol' | 'type' | 'itemId' | 'txHash'>;
 
 /** Times are ISO 8601. */

@@ -4,8 +4,6 @@ import type { Logger } from 'pino';
 import type { Troubles } from '../../ops/troubles.ts';
 import { ageText } from '../../time.ts';
 
-// When a disk is nearly full, and when a clock is off. Pure.
-
 /** In bytes: what we may still write, and the whole. */
 interface DiskSpace {
   free: number;
@@ -60,8 +58,7 @@ export interface DetectorDependencies {
   log: Pick<Logger, 'warn'>;
   /** How often Redis and the disk are looked at. Default `LOOK_EVERY_MS`. */
   everyMs?: number;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 export const LOOK_EVERY_MS = 60_000;
@@ -74,7 +71,7 @@ const saying = (message: string, of: string): [string, { why?: string; of: strin
 };
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
-  const { troubles, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, elapsed } = dependencies;
+  const { troubles, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
   const { everyMs = LOOK_EVERY_MS } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -106,8 +103,8 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
     for (const name of services) {
       settle('clock', `service ${name}`, clockTrouble(`the service ${name}`, serviceAheadMs(name)));
     }
-    if (elapsed() - lookedAt < everyMs) return;
-    lookedAt = elapsed();
+    if (monotonic() - lookedAt < everyMs) return;
+    lookedAt = monotonic();
     await lookAtDisk();
     await lookAtServer();
   };

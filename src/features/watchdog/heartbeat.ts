@@ -11,8 +11,6 @@ import { shorten } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { type Trouble, type TroubleName, troubleText } from '../../trouble.ts';
 
-// Whether all is well enough for a heartbeat, and where it can be said that it is not. Pure.
-
 /** Something that has to be proven again and again. */
 export interface Proof {
   /** As a sentence begins: `the service main was not read`. */
@@ -63,7 +61,7 @@ export const failUrlOf = (text: string): string | undefined => {
 };
 
 export interface HeartbeatDependencies {
-  /** Whoever knows it can pretend that all is well. */
+  /** Who knows it can pretend that all is well. */
   url: Secret;
   /** Through the guard. */
   post: GuardedPost;

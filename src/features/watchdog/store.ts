@@ -1,11 +1,8 @@
 /** The troubles that were announced, over all daemons: each once, until it is over. */
-
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../../alert.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { type Trouble, troubleKey } from '../../trouble.ts';
-
-// Which troubles are to be announced now, and which of the announced ones are over. Pure.
 
 /** A trouble of the list, and whether others announce it: outages and blindness announce their own. */
 export interface ListedTrouble extends Trouble {
@@ -18,31 +15,22 @@ export interface ToldTrouble extends Trouble {
   announcement: string;
 }
 
-export interface ChangesInput {
+export interface ChangesInput<Told extends ToldTrouble> {
   current: readonly ListedTrouble[];
-  told: readonly ToldTrouble[];
+  told: readonly Told[];
   /** For how long a trouble was seen at every look, and an announced one at none; in milliseconds. */
   seenForMs(key: string): number;
   goneForMs(key: string): number;
-  /** Whatever lasts for so long is news. */
+  /** What lasts for so long is news. */
   afterMs: number;
-}
-
-export interface Changes<Told extends ToldTrouble = ToldTrouble> {
-  begun: ListedTrouble[];
-  ended: Told[];
 }
 
 /** Beside one that is due, others need to last only half as long: what happens together is told together. */
 const TOGETHER = 0.5;
 
-export const changesOf = <Told extends ToldTrouble>({
-  current,
-  told,
-  seenForMs,
-  goneForMs,
-  afterMs,
-}: Omit<ChangesInput, 'told'> & { told: readonly Told[] }): Changes<Told> => {
+/** Which troubles are to be announced now, and which of the announced ones are over. */
+export const changesOf = <Told extends ToldTrouble>(input: ChangesInput<Told>) => {
+  const { current, told, seenForMs, goneForMs, afterMs } = input;
   const known = new Set(told.map(troubleKey));
   const fresh = current.filter((one) => !one.isAnnounced && !known.has(troubleKey(one)));
   const seenFor = (ms: number) => fresh.filter((one) => seenForMs(troubleKey(one)) >= ms);
@@ -62,25 +50,17 @@ export interface StoredTrouble extends ToldTrouble {
   isTold: boolean;
 }
 
-export interface WatchdogStore {
-  list(): Promise<StoredTrouble[]>;
-  set(troubles: readonly StoredTrouble[]): Promise<void>;
-  remove(troubles: readonly StoredTrouble[]): Promise<void>;
-  /** This daemon is the one that calls in this interval. */
-  takesHeartbeat(id: string, everyMs: number): Promise<boolean>;
-}
-
 /** As long as the ledger keeps alerts; what lasts longer is announced again. */
 const KEEP_MS = 35 * 86_400_000;
 
-export const createWatchdogStore = (redis: Redis | Cluster, prefix: string): WatchdogStore => {
+export const createWatchdogStore = (redis: Redis | Cluster, prefix: string) => {
   const key = `${prefix}:watchdog`;
   return {
-    list: async () =>
+    list: async (): Promise<StoredTrouble[]> =>
       Object.values(await redis.hgetall(key))
         .map((json) => JSON.parse(json) as StoredTrouble)
         .toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? '')),
-    set: async (troubles) => {
+    set: async (troubles: readonly StoredTrouble[]): Promise<void> => {
       if (troubles.length === 0) return;
       const fields = troubles.flatMap((one) => [troubleKey(one), JSON.stringify(one)]);
       await execute(
@@ -90,9 +70,13 @@ export const createWatchdogStore = (redis: Redis | Cluster, prefix: string): Wat
           .pexpire(key, KEEP_MS),
       );
     },
-    remove: async (troubles) => {
+    remove: async (troubles: readonly StoredTrouble[]): Promise<void> => {
       if (troubles.length > 0) await redis.hdel(key, ...troubles.map(troubleKey));
     },
-    takesHeartbeat: async (id, everyMs) => (await redis.set(`${prefix}:heartbeat`, id, 'PX', everyMs, 'NX')) !== null,
+    /** This daemon is the one that calls in this interval. */
+    takesHeartbeat: async (id: string, everyMs: number): Promise<boolean> =>
+      (await redis.set(`${prefix}:heartbeat`, id, 'PX', everyMs, 'NX')) !== null,
   };
 };
+
+export type WatchdogStore = ReturnType<typeof createWatchdogStore>;

@@ -1,5 +1,4 @@
 /** Announces Tocsin's own troubles once over all daemons, and their end, over channels that work. */
-
 import type { Logger } from 'pino';
 import type { ChannelKind, Destination } from '../../alert.ts';
 import { contentId } from '../../item.ts';
@@ -10,20 +9,18 @@ import { effectOf, isOfOneDaemon, nextStepOf, type Trouble, troubleKey, troubleT
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../broken-destinations/message.ts';
 import type { OutageStore } from '../broken-destinations/store.ts';
-import { type Changes, changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
-
-// For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone.
+import { changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
 
 type Named = Pick<Trouble, 'name' | 'of'>;
 
-/** `elapsed`: milliseconds by a clock that nobody sets: others' clocks may be the trouble. */
-const createSightings = (elapsed: () => number) => {
+/** For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone. */
+const createSightings = (monotonic: () => number) => {
   let seenSince: ReadonlyMap<string, number> = new Map();
   let goneSince: ReadonlyMap<string, number> = new Map();
 
   const since = (before: ReadonlyMap<string, number>, keys: readonly string[]): Map<string, number> =>
-    new Map(keys.map((key) => [key, before.get(key) ?? elapsed()]));
-  const forMs = (from: number | undefined): number => (from === undefined ? 0 : elapsed() - from);
+    new Map(keys.map((key) => [key, before.get(key) ?? monotonic()]));
+  const forMs = (from: number | undefined): number => (from === undefined ? 0 : monotonic() - from);
 
   return {
     look: (current: readonly Named[], told: readonly Named[]): void => {
@@ -36,8 +33,6 @@ const createSightings = (elapsed: () => number) => {
     goneForMs: (key: string): number => forMs(goneSince.get(key)),
   };
 };
-
-// What people read of Tocsin's own troubles, and of their end. Pure.
 
 /** A message tells at most this many; the others are counted. */
 const MOST = 15;
@@ -110,8 +105,7 @@ export interface WatchdogDependencies {
   /** How long a trouble has to last, and how long its end. */
   afterMs: number;
   log: Pick<Logger, 'error' | 'info' | 'warn'>;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
   now(): number;
 }
 
@@ -201,12 +195,9 @@ const createEnd =
     log.info({ troubles: ended.map(troubleText), announcedTo: labelsOf(told) }, 'trouble in Tocsin itself is over');
   };
 
-const isNews = ({ begun, ended }: Changes<StoredTrouble>, told: readonly StoredTrouble[]): boolean =>
-  begun.length > 0 || ended.length > 0 || told.some(({ isTold }) => !isTold);
-
 export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
-  const { list, store, locks, afterMs, elapsed } = dependencies;
-  const sightings = createSightings(elapsed);
+  const { list, store, locks, afterMs, monotonic } = dependencies;
+  const sightings = createSightings(monotonic);
   const tell = createTell(dependencies);
   const begin = createBegin(dependencies, tell, sightings.seenForMs);
   const end = createEnd(dependencies);
@@ -219,7 +210,8 @@ export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
       return { told, changes: changesOf({ current, told, ...sightings, afterMs }) };
     };
     const found = await news();
-    if (!isNews(found.changes, found.told)) return;
+    const { begun, ended } = found.changes;
+    if (begun.length + ended.length === 0 && found.told.every(({ isTold }) => isTold)) return;
     const held = await locks.take([LOCK]);
     // Another daemon is about to say it.
     if (held === undefined) return;

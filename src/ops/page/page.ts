@@ -92,7 +92,7 @@ export const renderOutage = (outdated: OutdatedView, viewer: Viewer, now: string
 /** What a search by transaction, item or alert found. */
 export const renderTraces = (wanted: string, found: readonly TracedAlert[], viewer: Viewer): string => {
   const title = `Tocsin: ${cleanLine(wanted).slice(0, 20)}`;
-  // Whoever waits for what becomes of it sees it come.
+  // Who waits for what becomes of it sees it come.
   const isLive = found.some(({ deliveries }) => deliveries.some(({ state }) => state === 'waiting'));
   return frame({ title, state: 'well', viewer, query: wanted, isLive }, tracesOf(wanted, found));
 };

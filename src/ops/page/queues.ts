@@ -14,7 +14,7 @@ const POLICY =
 
 export const isOfQueues = (path: string): boolean => path === QUEUES || path.startsWith(`${QUEUES}/`);
 
-/** Whatever would change something is refused here, whatever becomes of it behind. */
+/** What would change something is refused here, before the board sees it. */
 export const showQueues = async (board: QueueBoard, { path, query, request }: Asked): Promise<Answer> => {
   if (request.method !== 'GET' && request.method !== 'HEAD') return ONLY_READ;
   const answer = await board.show(path.slice(QUEUES.length), query);

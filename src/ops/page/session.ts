@@ -82,7 +82,7 @@ const LASTS_MS = 12 * 3_600_000;
 /** Sessions that were signed out are refused for as long as they last; so many are remembered. */
 const MOST_ENDED = 1000;
 
-/** Takes as long whatever differs, also the length. */
+/** Takes as long for every difference, also of length. */
 const isSame = (one: string, other: string): boolean => {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

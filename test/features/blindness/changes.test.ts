@@ -82,7 +82,7 @@ test('what another daemon has just told to be over does not begin anew: its read
 
 test('what was announced counts as recent for a while', () => {
   let at = 0;
-  const recent = createRecent({ keptMs: 1000, elapsed: () => at });
+  const recent = createRecent({ keptMs: 1000, monotonic: () => at });
   recent.note('main', [told(), part('a')]);
   at = 999;
   recent.note('main', [part('b')]);

@@ -9,7 +9,7 @@ const setUp = ({ requestsPerSecond = 4, daemons = 1, expected = {} as Record<str
     requestsPerSecond,
     daemonsOf: () => daemons,
     expectEvery: (protocol) => expected[protocol],
-    elapsed: () => world.now,
+    monotonic: () => world.now,
   });
   /** Rounds of 15 seconds for so long; gives how many requests each protocol took, of as many as `each` says. */
   const run = (

@@ -86,7 +86,7 @@ const setUp = () => {
         now: () => world.now,
       }),
       locks: createLocks(redis, prefix),
-      times: createProbeTimes({ requestsPerSecond: 4, daemonsOf: () => 1, expectEvery, elapsed: () => world.now }),
+      times: createProbeTimes({ requestsPerSecond: 4, daemonsOf: () => 1, expectEvery, monotonic: () => world.now }),
       protocolsOf: async () => [...world.dates.keys()],
       isOwn: () => isOwn,
       expectEvery,

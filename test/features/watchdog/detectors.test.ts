@@ -28,7 +28,7 @@ const setUp = () => {
     services: ['main'],
     serviceAheadMs: () => state.aheadMs,
     log,
-    elapsed: () => state.elapsed,
+    monotonic: () => state.elapsed,
   });
   const found = async (): Promise<string[]> => {
     await look();

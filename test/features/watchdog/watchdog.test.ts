@@ -57,7 +57,7 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
       fallback,
       afterMs: 60_000,
       log,
-      elapsed: () => time.elapsed,
+      monotonic: () => time.elapsed,
       now: () => START + time.elapsed,
     });
   const daemons = [daemon(), daemon()];
