@@ -44,7 +44,7 @@ const basicAuth = ({ username, password }: URL): Record<string, string> => {
 };
 
 /** Node and undici give their errors a code; an abort has only a name. */
-const codeOf = (error: unknown): string => {
+export const codeOf = (error: unknown): string => {
   const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown;
     name?: unknown;

@@ -69,6 +69,26 @@ export const createBackoffs = (
 
 export type Backoffs = ReturnType<typeof createBackoffs>;
 
+export interface AdmissionSettings {
+  /** Milliseconds between two turns of one poll, and between two probes while the key is refused. */
+  everyMs: number;
+  /** Polls at once, of which a quarter may be ones that hung last time. */
+  concurrency: number;
+  /** Milliseconds until the wait that the service named to this process is over; 0: none. */
+  heldForMs(service: string): number;
+  /** The same for all daemons. */
+  backoffs: Backoffs;
+  /** One cheap question that is about the key alone. Throws `ServiceError`. */
+  probe(service: string, signal: AbortSignal): Promise<void>;
+  /** Called once when the key itself is refused. */
+  onRefused(service: string, error: ServiceError): void;
+  monotonic(): number;
+  /** 0 up to, not including, 1. */
+  random(): number;
+}
+
+type Common = Pick<AdmissionSettings, 'everyMs' | 'monotonic'> & { detector: FailureDetector };
+
 /** The first and the longest pause between two probes of a service that is down; it doubles in between. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
@@ -92,20 +112,16 @@ const createProbes = (monotonic: () => number, firstAt: number, pauseOf: (times:
   };
 };
 
-interface CircuitSettings {
-  detector: Pick<FailureDetector, 'trouble' | 'isFailing'>;
-  monotonic(): number;
-  /** 0 up to, not including, 1. */
-  random(): number;
-  /** Milliseconds between two probes while the key is refused. */
-  everyMs: number;
-}
-
 /**
  * Whether a poll of a subject may go through. While the service is in trouble as a whole, only a few do, as probes: it is
  * not beaten while it is down, and its return is noticed at once.
  */
-export const createCircuitBreaker = ({ detector, monotonic, random, everyMs }: CircuitSettings) => {
+export const createCircuitBreaker = ({
+  detector,
+  monotonic,
+  random,
+  everyMs,
+}: Common & Pick<AdmissionSettings, 'random'>) => {
   /** Anywhere in the upper half of a step, so that several daemons do not probe together. */
   const jittered = (ms: number): number => Math.round(ms * (0.5 + random() / 2));
   const backingOff = ({ since }: Trouble) =>
@@ -129,25 +145,19 @@ export const createCircuitBreaker = ({ detector, monotonic, random, everyMs }: C
   };
 };
 
-export interface KeyCheckSettings {
-  detector: Pick<FailureDetector, 'worked' | 'refused' | 'trouble'>;
-  /** One cheap question that is about the key alone. Throws `ServiceError`. */
-  probe(signal: AbortSignal): Promise<void>;
-  /** Called once when the key itself is refused. */
-  onRefused(error: ServiceError): void;
-  /** An answer counts for this many milliseconds. */
-  everyMs: number;
-  monotonic(): number;
-}
-
 /** What is asked for, to the failure detector. */
 const KEY = 'key';
 
 const isUnauthorized = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.reason === 'unauthorized';
 
-/** Distinguishes a refused key from a refused protocol: gives whether the key is good, as far as is known. */
-export const createKeyCheck = ({ detector, probe, onRefused, everyMs, monotonic }: KeyCheckSettings) => {
+/** Distinguishes a refused key from a refused protocol: gives whether the key is good, as far as is known. An answer
+ * counts for `everyMs`. */
+export const createKeyCheck = (
+  { detector, everyMs, monotonic }: Common,
+  probe: (signal: AbortSignal) => Promise<void>,
+  onRefused: (error: ServiceError) => void,
+) => {
   let goodUntil = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | undefined;
 
@@ -174,43 +184,41 @@ export const createKeyCheck = ({ detector, probe, onRefused, everyMs, monotonic 
   };
 };
 
-export interface AdmissionSettings extends Pick<CircuitSettings, 'monotonic' | 'random'> {
-  /** Milliseconds between two turns of one poll. */
-  everyMs: number;
-  /** Polls at once, of which a quarter may be ones that hung last time. */
-  concurrency: number;
-  /** Milliseconds until the wait that the service named to this process is over; 0: none. */
-  heldForMs(service: string): number;
-  /** The same for all daemons. */
-  backoffs: Backoffs;
-  /** As `KeyCheckSettings`. */
-  probe(service: string, signal: AbortSignal): Promise<void>;
-  onRefused(service: string, error: ServiceError): void;
-}
-
 /** `againInMs`: not now, but before the next turn; left out: the next turn will do. */
 export type AdmitResult = { admitted: true } | { admitted: false; againInMs?: number };
 
 const NOT_NOW: AdmitResult = { admitted: false };
 
-/** Admission to one service. */
-const admitTo = (service: string, settings: AdmissionSettings) => {
+export const createAdmission = (settings: AdmissionSettings) => {
   const { everyMs, concurrency, heldForMs, backoffs, probe, onRefused, monotonic, random } = settings;
-  const detector = createFailureDetector(monotonic);
-  const mayPass = createCircuitBreaker({ detector, monotonic, random, everyMs });
-  const isKeyGood = createKeyCheck({
-    detector,
-    probe: (signal) => probe(service, signal),
-    onRefused: (error) => onRefused(service, error),
-    everyMs,
-    monotonic,
-  });
-  /** Polls that hung last time may hang again, so only a few of them run at once: the others stay on time. */
-  const mayHang = new Set<string>();
   const most = Math.max(1, Math.floor(concurrency / 4));
 
+  const watch = (service: string) => {
+    const detector = createFailureDetector(monotonic);
+    const common = { detector, monotonic, everyMs };
+    return {
+      detector,
+      mayPass: createCircuitBreaker({ ...common, random }),
+      isKeyGood: createKeyCheck(
+        common,
+        (signal) => probe(service, signal),
+        (error) => onRefused(service, error),
+      ),
+      /** Polls that hung last time may hang again, so only a few of them run at once: the others stay on time. */
+      mayHang: new Set<string>(),
+    };
+  };
+  const services = new Map<string, ReturnType<typeof watch>>();
+  const of = (service: string): ReturnType<typeof watch> => {
+    const known = services.get(service) ?? watch(service);
+    services.set(service, known);
+    return known;
+  };
+
   return {
-    admit: async (subject: string, signal: AbortSignal): Promise<AdmitResult> => {
+    /** May `subject` (a stream, the listing) be asked for? Each admitted one ends with one of the next three. */
+    admit: async (service: string, subject: string, signal: AbortSignal): Promise<AdmitResult> => {
+      const { detector, mayPass, isKeyGood, mayHang } = of(service);
       const heldMs = Math.max(heldForMs(service), await backoffs.leftMs(service));
       // After a random delay: in the order of the turns, the same polls would hit the service's limit every time.
       if (heldMs > 0) return { ...NOT_NOW, ...(heldMs < everyMs && { againInMs: heldMs + random() * everyMs }) };
@@ -223,40 +231,24 @@ const admitTo = (service: string, settings: AdmissionSettings) => {
       }
       return { admitted: true };
     },
-    answered: (subject: string): void => {
+    /** An answer came. */
+    answered: (service: string, subject: string): void => {
+      const { detector, mayHang } = of(service);
       mayHang.delete(subject);
       detector.worked(subject);
     },
-    unasked: (subject: string): void => void mayHang.delete(subject),
-    failed: async (subject: string, error: unknown, signal: AbortSignal): Promise<void> => {
+    /** The service was not asked after all. */
+    unasked: (service: string, subject: string): void => void of(service).mayHang.delete(subject),
+    /** No usable answer came. */
+    failed: async (service: string, subject: string, error: unknown, signal: AbortSignal): Promise<void> => {
+      const { detector, isKeyGood, mayHang } = of(service);
       mayHang.delete(subject);
       detector.failed(subject, error);
       if (isUnauthorized(error)) await isKeyGood(signal);
       if (heldForMs(service) > 0) await backoffs.note(service, heldForMs(service));
     },
-    trouble: detector.trouble,
-  };
-};
-
-export const createAdmission = (settings: AdmissionSettings) => {
-  const services = new Map<string, ReturnType<typeof admitTo>>();
-  const of = (service: string): ReturnType<typeof admitTo> => {
-    const known = services.get(service) ?? admitTo(service, settings);
-    services.set(service, known);
-    return known;
-  };
-  return {
-    /** May `subject` (a stream, the listing) be asked for? Each admitted one ends with one of the next three. */
-    admit: (service: string, subject: string, signal: AbortSignal) => of(service).admit(subject, signal),
-    /** An answer came. */
-    answered: (service: string, subject: string): void => of(service).answered(subject),
-    /** The service was not asked after all. */
-    unasked: (service: string, subject: string): void => of(service).unasked(subject),
-    /** No usable answer came. */
-    failed: (service: string, subject: string, error: unknown, signal: AbortSignal) =>
-      of(service).failed(subject, error, signal),
     /** Of the service as a whole. */
-    trouble: (service: string): Trouble | undefined => of(service).trouble(),
+    trouble: (service: string): Trouble | undefined => of(service).detector.trouble(),
   };
 };
 

@@ -10,13 +10,9 @@ import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 
 /** `protocols.include` and `exclude` as one question. */
-export const createNameFilter = (
-  include: readonly string[],
-  exclude: readonly string[],
-): ((name: string) => boolean) => {
-  const isIncluded = createGlobs(include);
-  const isExcluded = createGlobs(exclude);
-  return (name) => isIncluded(name) && !isExcluded(name);
+export const createNameFilter = (include: readonly string[], exclude: readonly string[]) => {
+  const [isIncluded, isExcluded] = [createGlobs(include), createGlobs(exclude)];
+  return (name: string): boolean => isIncluded(name) && !isExcluded(name);
 };
 
 export type { CatalogEntry } from './catalog-store.ts';

@@ -31,23 +31,16 @@ const FOR_POLLS: Meanings = {
   aborted: 'nothing',
 };
 
-/** A walk asks once for each protocol and can ask again later, so it gives up where a poll would find out more. */
-const FOR_WALKS: Meanings = { ...FOR_POLLS, unauthorized: 'down', held: 'down', unreadable: 'nothing' };
-
 /** Subjects that must fail in a row, each of which had worked before: fewer may be their own trouble. */
 const POLLS_DOWN = 3;
-const WALKS_DOWN = 5;
+
+const ofPoll = ({ reason, retryAfterMs }: ServiceError): Meaning =>
+  retryAfterMs === undefined ? FOR_POLLS[reason] : 'nothing';
 
 const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
 
-interface DetectorSettings {
-  monotonic(): number;
-  meaningOf(error: ServiceError): Meaning;
-  /** Suspects in a row after which the service counts as down. */
-  subjectsDown: number;
-}
-
-const createDetector = ({ monotonic, meaningOf, subjectsDown }: DetectorSettings) => {
+/** For polls, which ask for the same subjects all the time. A wait that the service names is obeyed and does not count. */
+export const createFailureDetector = (monotonic: () => number) => {
   let trouble: Trouble | undefined;
   const failing = new Set<string>();
   const hanging = new Set<string>();
@@ -86,10 +79,10 @@ const createDetector = ({ monotonic, meaningOf, subjectsDown }: DetectorSettings
       if (!(error instanceof ServiceError)) return;
       if (error.reason === 'unreachable') hanging.add(subject);
       else if (!NOT_ASKED.includes(error.reason)) hanging.delete(subject);
-      const meaning = meaningOf(error);
+      const meaning = ofPoll(error);
       if (meaning === 'answered') worked(subject);
       if (meaning === 'suspect' || meaning === 'down') suspect(subject);
-      if (meaning === 'down' || suspects.size >= subjectsDown) trouble ??= { kind: 'down', since: monotonic() };
+      if (meaning === 'down' || suspects.size >= POLLS_DOWN) trouble ??= { kind: 'down', since: monotonic() };
     },
     /** The key itself is refused. Gives whether that is news. */
     refused: (): boolean => {
@@ -106,29 +99,33 @@ const createDetector = ({ monotonic, meaningOf, subjectsDown }: DetectorSettings
   };
 };
 
-export type FailureDetector = ReturnType<typeof createDetector>;
+export type FailureDetector = ReturnType<typeof createFailureDetector>;
 
-/** For polls, which ask for the same subjects all the time. A wait that the service names is obeyed and does not count. */
-export const createFailureDetector = (monotonic: () => number): FailureDetector =>
-  createDetector({
-    monotonic,
-    meaningOf: ({ reason, retryAfterMs }) => (retryAfterMs === undefined ? FOR_POLLS[reason] : 'nothing'),
-    subjectsDown: POLLS_DOWN,
-  });
+/** A walk asks once for each protocol and can ask again later, so it gives up where a poll would find out more. */
+const FOR_WALKS: Meanings = { ...FOR_POLLS, unauthorized: 'down', held: 'down', unreadable: 'nothing' };
+
+/** Protocols that must fail in a row. */
+const WALKS_DOWN = 5;
 
 /** For a walk that asks the service once for each of many protocols. */
 export const createWalkDetector = () => {
-  // Nothing in a walk depends on the time.
-  const { worked, failed, trouble } = createDetector({
-    monotonic: () => 0,
-    meaningOf: ({ reason }) => FOR_WALKS[reason],
-    subjectsDown: WALKS_DOWN,
-  });
+  const suspects = new Set<string>();
+  let isDown = false;
+  const worked = (): void => {
+    suspects.clear();
+    isDown = false;
+  };
   return {
     worked,
-    failed,
+    /** No usable answer came. Only a `ServiceError` counts. */
+    failed: (protocol: string, error: unknown): void => {
+      const meaning = error instanceof ServiceError ? FOR_WALKS[error.reason] : 'nothing';
+      if (meaning === 'answered') worked();
+      if (meaning === 'suspect') suspects.add(protocol);
+      isDown ||= meaning === 'down' || suspects.size >= WALKS_DOWN;
+    },
     /** The service is in trouble: ask it no more in this walk. */
-    isDown: () => trouble() !== undefined,
+    isDown: (): boolean => isDown,
   };
 };
 

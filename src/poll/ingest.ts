@@ -21,25 +21,20 @@ export interface IngestDependencies {
   lookback: number;
 }
 
-const isoOf = (item: Item, fallback: number): string =>
-  iso(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback);
-
-const typeOf = ({ source, assessment }: Item): string =>
-  source === 'notifications' ? 'notification.created' : `inspection.${assessment ?? 'unknown'}`;
-
-export const toAlert = (item: Item, service: string, protocol: string, readAt: number): Alert => ({
-  id: alertId(service, item.source, item.itemId),
-  source: item.source,
-  service,
-  protocol,
-  type: typeOf(item),
-  itemId: item.itemId,
-  at: isoOf(item, readAt),
-  readAt: iso(readAt),
-  ...(item.txHash === undefined ? {} : { txHash: item.txHash }),
-  item: item.raw,
-  replay: false,
-});
+export const toAlert = (item: Item, service: string, protocol: string, readAt: number): Alert => {
+  const { source, itemId, assessment = 'unknown', txHash, dates, raw } = item;
+  return {
+    id: alertId(service, source, itemId),
+    ...{ source, service, protocol },
+    type: source === 'notifications' ? 'notification.created' : `inspection.${assessment}`,
+    itemId,
+    at: iso(dates.createdAt ?? dates.txTimestamp ?? dates.updatedAt ?? readAt),
+    readAt: iso(readAt),
+    ...(txHash === undefined ? {} : { txHash }),
+    item: raw,
+    replay: false,
+  };
+};
 
 /** Whether an item is an alert. */
 export const isWanted = (item: Item, assessments: readonly string[]): boolean =>

@@ -3,6 +3,7 @@
  * as a cause, because it may quote the answer; its code is in the message.
  */
 import { errors } from 'undici';
+import { codeOf } from '../connection/tunnel.ts';
 import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { type ConnectionNames, connectionFault, type Deadline, proxyFault, remedyOf, statusText } from '../net.ts';
 import { createScrubber, type Secret } from '../secret.ts';
@@ -46,13 +47,6 @@ export const createFailer = (service: string, apiKey: Secret): ((label: RequestL
       details,
     );
   };
-};
-
-/** undici's code, an errno, a TLS code, or the error's class. */
-const codeOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unknown';
-  const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'string' ? code : error.name;
 };
 
 /** What the codes of zlib's and brotli's own errors begin with. */

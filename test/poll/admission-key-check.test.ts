@@ -12,19 +12,17 @@ const setUp = () => {
   const detector = createFailureDetector(now);
   const answers: (ServiceReason | 'good')[] = [];
   const seen = { asked: 0, refused: 0 };
-  const isGood = createKeyCheck({
-    detector,
-    probe: async () => {
+  const isGood = createKeyCheck(
+    { detector, everyMs: EVERY_MS, monotonic: now },
+    async () => {
       seen.asked += 1;
       const answer = answers.shift() ?? 'good';
       if (answer !== 'good') throw new ServiceError(answer, 'no');
     },
-    onRefused: () => {
+    () => {
       seen.refused += 1;
     },
-    everyMs: EVERY_MS,
-    monotonic: now,
-  });
+  );
   return { time, detector, answers, seen, isGood: () => isGood(never) };
 };
 

@@ -165,7 +165,7 @@ describe('a service as a walk over its protocols sees it', () => {
     const detector = createWalkDetector();
     for (const [index, event] of events.entries()) {
       const protocol = `Protocol ${index}`;
-      if (event === 'worked') detector.worked(protocol);
+      if (event === 'worked') detector.worked();
       else detector.failed(protocol, event === 'ours' ? new Error('ours') : failure(event));
     }
     return detector.isDown();

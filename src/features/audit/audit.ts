@@ -64,7 +64,7 @@ const createProtocolAudits = (dependencies: AuditParts) => {
     if (detector.isDown()) return { problem: NOT_ASKED };
     try {
       const audited = await audit();
-      detector.worked(track.protocol);
+      detector.worked();
       return audited;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

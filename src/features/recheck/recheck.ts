@@ -147,7 +147,7 @@ export const createRecheck = (dependencies: RecheckDependencies) => {
       }
       try {
         await recheck(service, protocol, all, signal);
-        detector.worked(protocol);
+        detector.worked();
       } catch (error) {
         if (signal.aborted) return false;
         detector.failed(protocol, error);
