@@ -1,9 +1,10 @@
 /**
  * How the ledger writes an alert and its deliveries: short, because they are kept for weeks. A delivery is a letter for
- * its state and a list in JSON, an alert `~` and a list. Until November 2026 both were objects in JSON; those are read as
- * well. A daemon of that time fails loudly at the new ones, and leaves what they belong to alone. Pure.
+ * its state and a list in JSON, an alert `~` and a list. A text that begins otherwise is of another version, and is refused.
+ * Pure.
  */
 import { type Alert, SOURCES } from '../alert.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
 
@@ -12,21 +13,16 @@ const STATES: Readonly<Record<string, DeliveryState>> = { w: 'waiting', d: 'deli
 const OUTCOMES = { delivered: 'd', retrying: 'r', dead: 'x' } as const;
 const OUTCOME_OF: Readonly<Record<string, Attempt['outcome']>> = { d: 'delivered', r: 'retrying', x: 'dead' };
 
-/** Lua: whether a delivery, as either version writes it, is in this state. */
+/** Lua: whether a delivery is in this state. */
 export const IS_STATE = `
 local letters = { waiting = '${LETTERS.waiting}', delivered = '${LETTERS.delivered}', muted = '${LETTERS.muted}', dead = '${LETTERS.dead}' }
-local function isState(text, state)
-  local first = string.sub(text, 1, 1)
-  if first ~= '{' then return first == letters[state] end
-  return string.find(text, '"state":"' .. state .. '"', 1, true) ~= nil
-end`;
+local function isState(text, state) return string.sub(text, 1, 1) == letters[state] end`;
 
 /** Epoch milliseconds where that says the same, else the text. */
 type Time = number | string;
 
 /** The texts of times that were asked for last: those of one page, or of one moment, are mostly the same. */
-const times = new Map<string, Time>();
-const MOST_TIMES = 1000;
+const times = createBoundedMap<string, Time>(1000);
 
 const timeOf = (at: string): Time => {
   const known = times.get(at);
@@ -34,7 +30,6 @@ const timeOf = (at: string): Time => {
   const ms = Date.parse(at);
   // 0 means something else.
   const time = Number.isNaN(ms) || ms === 0 || iso(ms) !== at ? at : ms;
-  if (times.size >= MOST_TIMES) times.clear();
   times.set(at, time);
   return time;
 };
@@ -104,8 +99,16 @@ export const encodeRecord = (record: DeliveryRecord): string => {
   return LETTERS[state] + JSON.stringify(written);
 };
 
-const fromList = (id: string, state: DeliveryState, written: WrittenRecord): DeliveryRecord => {
-  const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = written;
+export const stateOf = (text: string): DeliveryState => {
+  const state = STATES[text.slice(0, 1)];
+  if (state === undefined) throw new Error(`a delivery of another version: ${text.slice(0, 20)}`);
+  return state;
+};
+
+/** `id`: the destination's. */
+export const parseRecord = (id: string, text: string): DeliveryRecord => {
+  const state = stateOf(text);
+  const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = JSON.parse(text.slice(1)) as WrittenRecord;
   const at = textOf(time);
   const handle = h === 0 ? p : h;
   return {
@@ -120,16 +123,6 @@ const fromList = (id: string, state: DeliveryState, written: WrittenRecord): Del
     ...(b === undefined ? {} : { by: b }),
   };
 };
-
-/** `id`: the destination's. */
-export const parseRecord = (id: string, text: string): DeliveryRecord => {
-  const state = STATES[text.slice(0, 1)];
-  if (state === undefined) return JSON.parse(text) as DeliveryRecord;
-  return fromList(id, state, JSON.parse(text.slice(1)) as WrittenRecord);
-};
-
-export const stateOf = (text: string): DeliveryState =>
-  STATES[text.slice(0, 1)] ?? (JSON.parse(text) as DeliveryRecord).state;
 
 type Summary = AlertRecord['alert'];
 type WrittenSummary = [
@@ -158,7 +151,7 @@ export const encodeSummary = (alert: Summary): string => {
 
 /** `id`: the alert's. */
 export const parseSummary = (id: string, text: string): Summary => {
-  if (!text.startsWith(SUMMARY)) return JSON.parse(text) as Summary;
+  if (!text.startsWith(SUMMARY)) throw new Error(`an alert of another version: ${text.slice(0, 20)}`);
   const written = JSON.parse(text.slice(1)) as WrittenSummary;
   const [source, service, protocol, type, itemId, at, readAt, txHash = 0, followUp] = written;
   return {

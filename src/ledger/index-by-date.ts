@@ -1,121 +1,52 @@
 /** The ledger's alerts by date: for audits, for lists, and to keep the ledger bounded. No delivery asks it. */
-import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
-import { IS_STATE, parseRecord, parseSummary, stateOf } from './encoding.ts';
+import { IS_STATE, parseRecord, parseSummary } from './encoding.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
   type DeliveryRecord,
   type DeliveryState,
-  isFinal,
   ledgerKeys,
-  OPEN_FIELD,
   RETENTION_SECONDS,
 } from './record.ts';
-import { createTransactions, indexTransaction, transactionMember } from './transactions.ts';
+import { createTransactions, transactionMember } from './transactions.ts';
 import { CLOSE_ALERT } from './writes.ts';
-
-// The ledger's alerts by date: for audits, and to keep the ledger bounded. No delivery asks it.
-
-export interface AlertIndex {
-  /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
-  between(from: number, to: number): Promise<string[]>;
-  /** Ids of the alerts with the latest dates, at most so many; newest first. */
-  newest(most: number): Promise<string[]>;
-  /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
-  destinations(alerts: readonly Alert['id'][]): Promise<Destination['id'][][]>;
-  /**
-   * Ids of a track's alerts with a waiting delivery, oldest first. What an older version let expire is open no more, and
-   * what it would let expire stays.
-   */
-  open(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]>;
-  /**
-   * Removes what is older than the ledger keeps, and the oldest alerts where there are too many; those with a waiting
-   * delivery stay. Gives how many it removed because there were too many.
-   */
-  trim(): Promise<number>;
-  /** The latest date of an alert that was removed so, in epoch milliseconds: the ledger knows nothing certain before it. */
-  trimmedTo(): Promise<number | undefined>;
-}
 
 /** About 2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
 const MOST_ALERTS = 200_000;
 const CHUNK = 500;
 
-/** KEYS: where the date is kept; ARGV: the date. It only grows: an alert with an old date may come late. */
-const RAISE = `
-local old = redis.call('GET', KEYS[1])
-if not old or tonumber(ARGV[1]) > tonumber(old) then redis.call('SET', KEYS[1], ARGV[1]) end
-return 1`;
-
-/** KEYS: the track's open alerts, then some of them; ARGV: their ids. Gives those that the ledger has not forgotten. */
-const KEEP_OPEN = `
-local kept = {}
-for i, id in ipairs(ARGV) do
-  local ttl = redis.call('TTL', KEYS[i + 1])
-  if ttl >= 0 and redis.call('ZSCORE', KEYS[1], id) then redis.call('PERSIST', KEYS[i + 1]) end
-  if ttl == -2 then redis.call('ZREM', KEYS[1], id) else kept[#kept + 1] = id end
-end
-return kept`;
-
 /**
- * KEYS: an old alert, the index, the transactions; ARGV: its id, its member of the transactions or ''. Gives whether it is
- * open; if it is not, it leaves the index and the transactions, and is removed unless it is to expire later.
+ * KEYS: an alert, the index, the transactions, the date of what was removed; ARGV: its id, its member of the transactions or
+ * '', its date if it has to go because there are too many, else ''. Gives whether it is open; if it is not, it leaves the
+ * index and the transactions, and is removed, unless it is only old and is to expire later. The date that is kept only
+ * grows: an alert with an old date may come late.
  */
-const AGE = `${CLOSE_ALERT}
+const REMOVE = `${CLOSE_ALERT}
 if isOpen(KEYS[1]) then return 1 end
-if redis.call('TTL', KEYS[1]) == -1 then redis.call('DEL', KEYS[1]) end
+if ARGV[3] ~= '' then
+  local old = redis.call('GET', KEYS[4])
+  if not old or tonumber(ARGV[3]) > tonumber(old) then redis.call('SET', KEYS[4], ARGV[3]) end
+end
+if ARGV[3] ~= '' or redis.call('TTL', KEYS[1]) == -1 then redis.call('DEL', KEYS[1]) end
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '' then redis.call('ZREM', KEYS[3], ARGV[2]) end
 return 0`;
 
-/** An alert of which no delivery waits; it has no `about` where it has expired. */
-interface Closed {
-  id: Alert['id'];
-  about: string | undefined;
-}
+/** An alert of the index; with its date where there are too many. */
+type Indexed = readonly [id: Alert['id'], date?: string];
 
 export const createAlertIndex = (
   redis: Redis | Cluster,
   prefix: string,
   now: () => number,
   mostAlerts = MOST_ALERTS,
-): AlertIndex => {
+) => {
   const keys = ledgerKeys(prefix);
   const transactions = createTransactions(redis, keys);
-
-  /** Those of `ids` without a waiting delivery, with what they are about. */
-  const closed = async (ids: readonly string[]): Promise<Closed[]> => {
-    const batch = redis.pipeline();
-    for (const id of ids) batch.hgetall(keys.alert(id));
-    const all = (await execute(batch)) as Record<string, string>[];
-    return ids.flatMap((id, index) => {
-      const { [ALERT_FIELD]: about, [OPEN_FIELD]: _open, ...deliveries } = all[index] ?? {};
-      const isOpen = Object.values(deliveries).some((text) => !isFinal(stateOf(text)));
-      return isOpen ? [] : [{ id, about }];
-    });
-  };
-
-  const forgetTransaction = (batch: ChainableCommander, { id, about }: Closed): void => {
-    const member = about === undefined ? undefined : transactionMember(parseSummary(id, about));
-    if (member !== undefined) batch.zrem(keys.transactions, member);
-  };
-
-  /** `gone`: oldest first. The date first, so that after a crash nothing is taken for missing. */
-  const remove = async (gone: readonly Closed[]): Promise<void> => {
-    const last = gone.at(-1);
-    if (last === undefined) return;
-    const date = await redis.zscore(keys.index, last.id);
-    const batch = redis.pipeline();
-    if (date !== null) batch.eval(RAISE, 1, keys.trimmedTo, date);
-    for (const one of gone) {
-      forgetTransaction(batch, one);
-      batch.del(keys.alert(one.id)).zrem(keys.index, one.id);
-    }
-    await execute(batch);
-  };
 
   const read = async (ids: readonly string[]): Promise<(AlertRecord['alert'] | undefined)[]> => {
     const batch = redis.pipeline();
@@ -128,31 +59,26 @@ export const createAlertIndex = (
   };
 
   /** Gives how many of them stay, because they are open, and how many were gone already. */
-  const ageSome = async (ids: readonly string[]): Promise<{ open: number; gone: number }> => {
-    const alerts = await read(ids);
+  const remove = async (all: readonly Indexed[]): Promise<{ open: number; gone: number }> => {
+    const alerts = await read(all.map(([id]) => id));
     const batch = redis.pipeline();
-    for (const [index, id] of ids.entries()) {
+    for (const [index, [id, date = '']] of all.entries()) {
       const alert = alerts[index];
-      const member = alert === undefined ? undefined : transactionMember(alert);
-      batch.eval(AGE, 3, keys.alert(id), keys.index, keys.transactions, id, member ?? '');
+      const own = [keys.alert(id), keys.index, keys.transactions, keys.trimmedTo];
+      batch.eval(REMOVE, own.length, ...own, id, (alert && transactionMember(alert)) ?? '', date);
     }
-    const isOpen = ((await execute(batch)) as number[]).map((answer) => answer === 1);
-    const found = redis.pipeline();
-    for (const alert of alerts.filter((_, index) => isOpen[index])) {
-      if (alert) indexTransaction(found, keys, alert);
-    }
-    await execute(found);
-    return { open: isOpen.filter(Boolean).length, gone: alerts.filter((alert) => alert === undefined).length };
+    const open = (await execute(batch)).filter((answer) => answer === 1).length;
+    return { open, gone: alerts.filter((alert) => alert === undefined).length };
   };
 
-  /** Open alerts stay in the index, and are found by their transaction. */
-  const age = async (): Promise<void> => {
+  /** Open alerts stay in the index. */
+  const removeOld = async (): Promise<void> => {
     const oldest = `(${now() - RETENTION_SECONDS * 1000}`;
     let gone = 0;
     for (let skipped = 0; ; ) {
       const ids = await redis.zrangebyscore(keys.index, '-inf', oldest, 'LIMIT', skipped, CHUNK);
       if (ids.length === 0) break;
-      const found = await ageSome(ids);
+      const found = await remove(ids.map((id) => [id]));
       skipped += found.open;
       gone += found.gone;
     }
@@ -163,48 +89,54 @@ export const createAlertIndex = (
     let excess = (await redis.zcard(keys.index)) - mostAlerts;
     let removed = 0;
     for (let skipped = 0; excess > 0; ) {
-      const oldest = await redis.zrange(keys.index, String(skipped), String(skipped + Math.min(CHUNK, excess) - 1));
+      const last = skipped + Math.min(CHUNK, excess) - 1;
+      const oldest = chunksOf(await redis.zrange(keys.index, String(skipped), String(last), 'WITHSCORES'), 2) as [
+        string,
+        string,
+      ][];
       if (oldest.length === 0) break;
-      const gone = await closed(oldest);
-      await remove(gone);
-      removed += gone.length;
-      skipped += oldest.length - gone.length;
+      const { open } = await remove(oldest);
+      removed += oldest.length - open;
+      skipped += open;
       excess -= oldest.length;
     }
     return removed;
   };
 
   return {
-    between: (from, to) => redis.zrangebyscore(keys.index, `(${from}`, to),
-    newest: (most) => redis.zrevrange(keys.index, 0, most - 1),
-    destinations: async (alerts) => {
+    /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
+    between: (from: number, to: number): Promise<string[]> => redis.zrangebyscore(keys.index, `(${from}`, to),
+    /** Ids of the alerts with the latest dates, at most so many; newest first. */
+    newest: (most: number): Promise<string[]> => redis.zrevrange(keys.index, 0, most - 1),
+    /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
+    destinations: async (alerts: readonly Alert['id'][]): Promise<Destination['id'][][]> => {
       const batch = redis.pipeline();
       for (const id of alerts) batch.hkeys(keys.alert(id));
       const fields = (await execute(batch)) as string[][];
-      return fields.map((all) => all.filter((field) => field !== ALERT_FIELD && field !== OPEN_FIELD));
+      return fields.map((all) => all.filter((field) => field !== ALERT_FIELD));
     },
-    open: async (track) => {
-      const key = keys.open(track);
-      const open: string[] = [];
-      for (const ids of chunksOf(await redis.zrange(key, '0', '-1'), CHUNK)) {
-        const own = [key, ...ids.map(keys.alert)];
-        open.push(...((await redis.eval(KEEP_OPEN, own.length, ...own, ...ids)) as string[]));
-      }
-      return open;
-    },
-    trim: async () => {
-      await age();
+    /** Ids of a track's alerts with a waiting delivery, oldest first. */
+    open: (track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]> =>
+      redis.zrange(keys.open(track), '0', '-1'),
+    /**
+     * Removes what is older than the ledger keeps, and the oldest alerts where there are too many; those with a waiting
+     * delivery stay. Gives how many it removed because there were too many.
+     */
+    trim: async (): Promise<number> => {
+      await removeOld();
       return removeExcess();
     },
-    trimmedTo: async () => {
+    /** The latest date of an alert that was removed so, in epoch milliseconds: the ledger knows nothing certain before it. */
+    trimmedTo: async (): Promise<number | undefined> => {
       const date = await redis.get(keys.trimmedTo);
       return date === null ? undefined : Number(date);
     },
   };
 };
 
-// Alerts in short, for lists: how many of an alert's deliveries ended how, and a few of them; there may be thousands.
+export type AlertIndex = ReturnType<typeof createAlertIndex>;
 
+/** An alert in short, for lists: how many of its deliveries ended how, and a few of them; there may be thousands. */
 export interface AlertOutline {
   alert: AlertRecord['alert'];
   counts: Record<DeliveryState, number>;
@@ -220,8 +152,7 @@ const OUTLINE = `${IS_STATE}
 local fields, about, counts, some = redis.call('HGETALL', KEYS[1]), '', {}, {}
 for s = 2, #ARGV do counts[s - 1] = 0; some[s - 1] = {} end
 for f = 1, #fields, 2 do
-  if fields[f] == '${ALERT_FIELD}' then about = fields[f + 1]
-  elseif fields[f] ~= '${OPEN_FIELD}' then
+  if fields[f] == '${ALERT_FIELD}' then about = fields[f + 1] else
     for s = 2, #ARGV do
       if isState(fields[f + 1], ARGV[s]) then
         local list = some[s - 1]

@@ -18,7 +18,6 @@ import {
   isFinal,
   type LedgerKeys,
   ledgerKeys,
-  OPEN_FIELD,
   type Target,
   targetOf,
 } from './record.ts';
@@ -160,7 +159,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
   return {
     ...createLedgerWrites(redis, keys, now),
     read: async (id) => {
-      const { [ALERT_FIELD]: alert, [OPEN_FIELD]: _open, ...deliveries } = await redis.hgetall(keys.alert(id));
+      const { [ALERT_FIELD]: alert, ...deliveries } = await redis.hgetall(keys.alert(id));
       if (alert === undefined) return undefined;
       return {
         alert: parseSummary(id, alert),

@@ -75,14 +75,10 @@ const KEPT = 10;
 export const lastFew = <T>(entries: readonly T[]): T[] => entries.slice(-KEPT);
 
 export const ALERT_FIELD = 'alert';
-/** How many of the alert's deliveries wait, in alerts that an older version recorded: it is counted anew at each change. */
-export const OPEN_FIELD = 'open';
 
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
   transactions: `${prefix}:txs`,
-  /** Where an older version kept the alerts of a transaction. */
-  oldTransaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
   /** Every alert in the ledger, by date; `books` is an old name. */
   index: `${prefix}:books`,
   /** The latest date of an alert that was removed because there were too many. */

@@ -2,7 +2,6 @@
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
 import { contentId } from '../item.ts';
-import { execute } from '../redis/pipeline.ts';
 import type { LedgerKeys } from './record.ts';
 
 const HASH = /^0x[0-9a-f]{64}$/;
@@ -42,12 +41,8 @@ export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => 
   /** Ids of the alerts that name a transaction. */
   alertsOf: async (txHash: string): Promise<string[]> => {
     const beginning = beginningOf(txHash);
-    const batch = redis
-      .pipeline()
-      .zrange(keys.transactions, `[${beginning}`, `(${beginning}~`, 'BYLEX')
-      .smembers(keys.oldTransaction(txHash));
-    const [members, older] = (await execute(batch)) as [string[], string[]];
-    return [...new Set([...members.map((member) => member.slice(DIGITS)), ...older])];
+    const members = await redis.zrange(keys.transactions, `[${beginning}`, `(${beginning}~`, 'BYLEX');
+    return members.map((member) => member.slice(DIGITS));
   },
   /** Ids of alerts whose transaction begins so, at most so many; of a longer beginning only the first digits count. */
   beginningWith: async (digits: string, most: number): Promise<string[]> => {

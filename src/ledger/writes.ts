@@ -10,14 +10,7 @@ import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
-import {
-  ALERT_FIELD,
-  type DeliveryRecord,
-  type LedgerKeys,
-  OPEN_FIELD,
-  RETENTION_SECONDS,
-  type Target,
-} from './record.ts';
+import { ALERT_FIELD, type DeliveryRecord, type LedgerKeys, RETENTION_SECONDS, type Target } from './record.ts';
 import { indexTransaction, transactionMember } from './transactions.ts';
 
 /** Lua: lists to be written at the end, one command a key. */
@@ -49,19 +42,17 @@ local at = 2 + 2 * ARGV[1]
 for n, alert in ipairs(alerts) do
   local id, date, about, member, ids = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], {}
   for i = at + 5, at + 4 + ARGV[at + 4] do ids[#ids + 1] = ARGV[2 * ARGV[i]] end
-  local known = areNew and {} or redis.call('HMGET', alert, '${ALERT_FIELD}', '${OPEN_FIELD}', unpack(ids))
+  local known = areNew and {} or redis.call('HMGET', alert, '${ALERT_FIELD}', unpack(ids))
   local fields = {}
   for i, destination in ipairs(ids) do
-    if not known[i + 2] then
+    if not known[i + 1] then
       fields[#fields + 1] = destination
       fields[#fields + 1] = ARGV[2 * ARGV[at + 4 + i] + 1]
       counts[destination] = (counts[destination] or 0) + 1
     end
   end
-  local added = #fields / 2
-  if added > 0 then
+  if #fields > 0 then
     if not known[1] then fields[#fields + 1] = '${ALERT_FIELD}'; fields[#fields + 1] = about end
-    if known[2] then fields[#fields + 1] = '${OPEN_FIELD}'; fields[#fields + 1] = known[2] + added end
     redis.call('HSET', alert, unpack(fields))
     if not areNew then redis.call('PERSIST', alert) end
     add(opened, KEYS[3 + 2 * n], date, id)
@@ -134,10 +125,9 @@ const CHANGE = `${COLLECT}${IS_STATE}
 local counts, closed, answers, read = {}, {}, {}, {}
 local function recordsOf(alert)
   if read[alert] then return read[alert] end
-  local records, fields = { of = {}, waiting = 0, isCounted = false }, redis.call('HGETALL', alert)
+  local records, fields = { of = {}, waiting = 0 }, redis.call('HGETALL', alert)
   for f = 1, #fields, 2 do
-    if fields[f] == '${OPEN_FIELD}' then records.isCounted = true
-    elseif fields[f] ~= '${ALERT_FIELD}' then
+    if fields[f] ~= '${ALERT_FIELD}' then
       records.of[fields[f]] = fields[f + 1]
       if isState(fields[f + 1], 'waiting') then records.waiting = records.waiting + 1 end
     end
@@ -155,11 +145,7 @@ for i = 2, #KEYS, 2 do
     local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
     local others = records.waiting - (waited and 1 or 0)
     records.of[destination], records.waiting = after, others + (waits and 1 or 0)
-    if records.isCounted then
-      redis.call('HSET', alert, destination, after, '${OPEN_FIELD}', records.waiting)
-    else
-      redis.call('HSET', alert, destination, after)
-    end
+    redis.call('HSET', alert, destination, after)
     if waited ~= waits then counts[destination] = (counts[destination] or 0) + (waits and 1 or -1) end
     if waits and not waited then
       redis.call('PERSIST', alert)
@@ -185,7 +171,7 @@ local function closeAlert(alert)
   if not isOpen(alert) then redis.call('EXPIRE', alert, ${RETENTION_SECONDS}) end
 end`;
 
-/** Records what the alert is about. Whoever records a delivery after it says how long it is kept, see `CLOSE_ALERT`. */
+/** Records what the alert is about. The delivery that is recorded after it says how long it is kept, see `CLOSE_ALERT`. */
 export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
   batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, encodeSummary(alert));
   batch.zadd(keys.index, Date.parse(alert.at), alert.id);

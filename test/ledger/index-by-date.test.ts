@@ -85,10 +85,9 @@ describe('the register', () => {
   });
 
   test('finds what is open by its transaction as well, however old it is', async () => {
-    const { redis, prefix, ledger, alertIndex, time, expectAll } = setUp();
+    const { ledger, alertIndex, time, expectAll } = setUp();
     await expectAll([1]);
     const txHash = at(1).txHash ?? '';
-    await redis.del(`${prefix}:tx:${txHash}`);
     time.now = T0 + 36 * DAY;
     await alertIndex.trim();
     expect(await ledger.byTransaction(txHash)).toEqual(ids(1));
@@ -116,15 +115,5 @@ describe('the register', () => {
     time.now = T0 + 36 * DAY;
     await alertIndex.trim();
     expect(await redis.zcard(`${prefix}:txs`)).toBe(1);
-  });
-
-  test('does not wait for what an older version let expire, and keeps what that would', async () => {
-    const { redis, prefix, ledger, alertIndex, expectAll } = setUp();
-    await expectAll([1, 2]);
-    await redis.del(`${prefix}:alert:${at(1).id}`);
-    await redis.expire(`${prefix}:alert:${at(2).id}`, 1000);
-    expect(await alertIndex.open(TRACK)).toEqual(ids(2));
-    expect(await ledger.oldestOpen(TRACK)).toBe(T0 + 2000);
-    expect(await redis.ttl(`${prefix}:alert:${at(2).id}`)).toBe(-1);
   });
 });
