@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
-import type { WithButtons } from '../deliver/compose.ts';
+import type { WithButtons } from '../deliver/stage.ts';
 import { createThreadClaims } from '../deliver/threads.ts';
 import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
 import { createAttach } from '../features/acknowledgement/attach.ts';

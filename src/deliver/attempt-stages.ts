@@ -1,27 +1,13 @@
-/** Stages of one attempt at a message: one request, what becomes of the message, and who is told of it. */
-import { type Alert, type ChannelKind, type Destination, hasTravelled, isSample } from '../alert.ts';
-import type { Channel, Receipt } from '../channels/channel.ts';
+/** Stages of one attempt at a message: one request, what becomes of the message, and what is written down of it. */
+import { type Alert, type Destination, hasTravelled, isSample } from '../alert.ts';
+import type { Receipt } from '../channels/channel.ts';
 import { DeliveryError, factsOf, messageOf } from '../errors.ts';
-import { type DeadLetters, deadId } from '../ledger/dead-letters.ts';
-import type { DestinationStats } from '../ledger/destination-stats.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { deadId } from '../ledger/dead-letters.ts';
 import type { Attempt, AttemptEnd } from '../ledger/record.ts';
 import { startDeadline } from '../net.ts';
 import { decisionOf, type GivenUp } from '../queue/retry.ts';
 import { durationText, iso } from '../time.ts';
-import type { DestinationHealth } from './health.ts';
-import type { AttemptResult, AttemptRun, AttemptStage } from './stage.ts';
-
-// Stage: one request to the channel, and how long it took.
-
-export interface TransmitDependencies {
-  channel: Pick<Channel, 'send' | 'amend'>;
-  /** Milliseconds one send may take. */
-  timeoutMs: number;
-  /** A shorter time for a destination whose last sends timed out, in milliseconds. Default: `timeoutMs` for all. */
-  probeMs?(destination: Destination): number | undefined;
-  now(): number;
-}
+import type { AttemptResult, AttemptRun, AttemptStage, DeliverDependencies } from './stage.ts';
 
 const toDeliveryError = (error: unknown): DeliveryError =>
   error instanceof DeliveryError
@@ -30,13 +16,13 @@ const toDeliveryError = (error: unknown): DeliveryError =>
 
 const request = async (
   { message, amends }: AttemptRun,
-  channel: TransmitDependencies['channel'],
+  channel: DeliverDependencies['channel'],
   signal: AbortSignal,
 ): Promise<Receipt> =>
   amends !== undefined && channel.amend ? channel.amend(amends, message, signal) : channel.send(message, signal);
 
-/** Ends the attempt where our own shutdown aborted it. */
-export const transmit: AttemptStage<TransmitDependencies> = async (attempt, dependencies) => {
+/** One request to the channel, and how long it took. Ends the attempt where our own shutdown aborted it. */
+export const transmit: AttemptStage = async (attempt, dependencies) => {
   const { channel, timeoutMs, probeMs, now } = dependencies;
   const begun = now();
   const mostMs = Math.min(timeoutMs, probeMs?.(attempt.message.destination) ?? timeoutMs);
@@ -54,16 +40,6 @@ export const transmit: AttemptStage<TransmitDependencies> = async (attempt, depe
   return undefined;
 };
 
-// Stage: what becomes of the message, by the channel's answer and the retry policy.
-
-export interface DecideDependencies {
-  /** `retry.maxAge`: milliseconds after the first try at which a delivery is given up. */
-  maxAgeMs: number;
-  now(): number;
-  /** 0 up to, not including, 1. */
-  random(): number;
-}
-
 const success = (receipt: Receipt): AttemptResult =>
   receipt.progress === undefined
     ? { kind: 'delivered', receipt, isRepeat: false }
@@ -72,7 +48,7 @@ const success = (receipt: Receipt): AttemptResult =>
 const failure = (
   { attempt, firstTriedAt, unknownSince, canBePlainer }: AttemptRun,
   error: DeliveryError,
-  { maxAgeMs, now, random }: DecideDependencies,
+  { maxAgeMs, now, random }: DeliverDependencies,
 ): AttemptResult => {
   const since = unknownSince ?? now();
   const decision = decisionOf({
@@ -89,30 +65,18 @@ const failure = (
     : decision;
 };
 
-export const decide: AttemptStage<DecideDependencies> = (attempt, dependencies) => {
+/** What becomes of the message, by the channel's answer and the retry policy. */
+export const decide: AttemptStage = (attempt, dependencies) => {
   if (attempt.receipt) attempt.decision = success(attempt.receipt);
   if (attempt.error) attempt.decision = failure(attempt, attempt.error, dependencies);
   return undefined;
 };
 
-// Stage: writes an attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination.
-
-export interface RecordFailureDependencies {
-  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
-  deadLetters: Pick<DeadLetters, 'add' | 'get' | 'remove'>;
-  destinationStats: Pick<DestinationStats, 'failed'>;
-  /** Deliveries are dead, for this reason; called before the ledger is written. Default: nothing. */
-  onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
-}
-
-export interface RecordDependencies extends RecordFailureDependencies {
-  destinationStats: Pick<DestinationStats, 'succeeded' | 'failed'>;
-  /** The receiver disabled this destination. Default: nothing. */
-  onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
-  /** Takes known secrets out of what a provider said. */
-  scrub(text: string): string;
-  now(): number;
-}
+/** What a delivery that dies without a try needs as well. */
+export type UnsentDependencies = Pick<
+  DeliverDependencies,
+  'ledger' | 'deadLetters' | 'destinationStats' | 'onDead' | 'onAttempt' | 'now'
+>;
 
 interface Failure {
   destination: Destination;
@@ -125,7 +89,7 @@ interface Failure {
 const takeBackLetters = async (
   destination: Destination,
   delivered: readonly Alert[],
-  deadLetters: RecordFailureDependencies['deadLetters'],
+  deadLetters: DeliverDependencies['deadLetters'],
 ): Promise<void> => {
   if (delivered.length === 0) return;
   await deadLetters.remove(await deadLetters.get(delivered.map((alert) => deadId(alert, destination))));
@@ -137,11 +101,11 @@ const takeBackLetters = async (
  */
 export const recordFailure = async (
   { destination, alerts, attempt: attempts, entry }: Failure,
-  { ledger, deadLetters, onDead }: RecordFailureDependencies,
+  { ledger, deadLetters, onDead }: UnsentDependencies,
 ): Promise<Alert[]> => {
   const { at, outcome, reason = 'unknown', message } = entry;
   const isDead = outcome === 'dead';
-  // A sample is no dead letter: its failure is reported to whoever sent it, and its address may be nobody's.
+  // A sample is no dead letter: its failure is reported where it was asked for, and its address may be nobody's.
   const dying = isDead ? (await ledger.pending(destination, alerts)).filter((alert) => !isSample(alert)) : [];
   for (const alert of dying) await deadLetters.add({ alert, destination, reason, message, attempts, at });
   if (dying.length > 0) await onDead?.(destination, dying, message);
@@ -165,7 +129,7 @@ const givenUpText = ({ by, afterMs }: GivenUp): string =>
 const recordEnd = async (
   { message: { destination, alerts } }: AttemptRun,
   end: AttemptEnd,
-  { ledger, deadLetters, destinationStats }: RecordDependencies,
+  { ledger, deadLetters, destinationStats }: DeliverDependencies,
 ): Promise<boolean> => {
   const found = await ledger.recordAttempt(destination, alerts, end);
   const died = alerts.filter((_, index) => found[index] === 'dead');
@@ -179,7 +143,7 @@ const recordEnd = async (
 };
 
 /** The next message need not wait until the end of this one is in the ledger: `settle` does where it has to. */
-const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: RecordDependencies): void => {
+const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: DeliverDependencies): void => {
   const { handle: _handle, progress: _progress, ...provided } = receipt;
   const given = { at: iso(dependencies.now()), outcome: 'delivered', durationMs: run.durationMs } as const;
   run.entry = { ...given, ...provided, ...mark(run.message.alerts) };
@@ -191,7 +155,7 @@ const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: Record
 const entryOf = (
   { durationMs, decision, message: { alerts } }: AttemptRun,
   { reason, code, message, maybeDelivered }: DeliveryError,
-  { scrub, now }: RecordDependencies,
+  { scrub, now }: DeliverDependencies,
 ): Failure['entry'] => ({
   at: iso(now()),
   outcome: decision.kind === 'dead' ? 'dead' : 'retrying',
@@ -203,35 +167,27 @@ const entryOf = (
   ...mark(alerts),
 });
 
-const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: RecordDependencies): Promise<void> => {
+const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: DeliverDependencies): Promise<void> => {
   const { destination, alerts } = run.message;
   const entry = entryOf(run, error, dependencies);
   run.entry = entry;
   const dead = await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
   if (entry.outcome === 'dead') run.dead = dead;
-  // A sample's failure is reported to whoever sent it, and its address may be a made-up one.
+  // A sample's failure is reported where it was asked for, and its address may be a made-up one.
   if (alerts.every(isSample)) return;
   await dependencies.destinationStats.failed(destination, entry.at, entry.message);
   if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
 };
 
-/** An error of the stores is no failure of the receiver: it is thrown. */
-export const record: AttemptStage<RecordDependencies> = async (run, dependencies) => {
+/** Writes the attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. An error of the stores is no failure of the receiver: it is thrown. */
+export const record: AttemptStage = async (run, dependencies) => {
   if (run.decision.kind === 'delivered') recordDelivered(run, run.decision.receipt, dependencies);
   if (run.error) await recordError(run, run.error, dependencies);
   return undefined;
 };
 
-// Stage: the circuits of the destination and its sender learn how the attempt went.
-
-export interface UpdateCircuitDependencies {
-  health: Pick<DestinationHealth, 'worked' | 'failed'>;
-  /** Takes known secrets out of what a provider said. */
-  scrub(text: string): string;
-  now(): number;
-}
-
-export const updateCircuit: AttemptStage<UpdateCircuitDependencies> = async (attempt, { health, scrub, now }) => {
+/** The circuits of the destination and its sender learn how the attempt went. */
+export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now }) => {
   const { message, error, entry, decision } = attempt;
   if (error === undefined) {
     await health.worked(message.destination);
@@ -248,29 +204,11 @@ export const updateCircuit: AttemptStage<UpdateCircuitDependencies> = async (att
   return undefined;
 };
 
-// Stage: one event for each attempt, for the log and the metrics.
-
-/** Everything that an operator asks about an attempt. */
-export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
-  kind: ChannelKind;
-  destination: Destination;
-  alerts: readonly Alert[];
-  attempt: number;
-  /** The message told many alerts. */
-  isDigest: boolean;
-  /** Absent where it is not tried again. */
-  retryInMs?: number;
-}
-
-export interface ReportDependencies {
-  onAttempt(event: AttemptEvent): void;
-}
-
 /**
- * Only the last part of a message in several parts is reported. A last try by which nothing is dead, because another run
+ * One event for each attempt, for the log and the metrics. Only the last part of a message in several parts is reported. A last try by which nothing is dead, because another run
  * of the job delivered all of it, is only in the ledger.
  */
-export const report: AttemptStage<ReportDependencies> = (run, { onAttempt }) => {
+export const report: AttemptStage = (run, { onAttempt }) => {
   const { message, attempt, entry, decision, dead } = run;
   if (entry === undefined || dead?.length === 0) return undefined;
   const { at: _at, replay: _replay, ...event } = entry;

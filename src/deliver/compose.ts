@@ -1,18 +1,8 @@
 /** Alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
-import type { Alert, Destination, Parcel } from '../alert.ts';
+import type { Alert, Destination } from '../alert.ts';
 import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
-import { inSlices, type Pauses, type Sliced } from '../chunks.ts';
-import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
-
-// Stage: what is on its way to the fallback ends where somebody has acknowledged it meanwhile.
-
-interface AcknowledgedDependencies {
-  /**
-   * Those of `alerts`, all on their way to the fallback, that nobody has acknowledged; the deliveries of the others are
-   * ended. Default: all.
-   */
-  unacknowledged?(destination: Destination, alerts: readonly Alert[]): Promise<readonly Alert[]>;
-}
+import { inSlices } from '../chunks.ts';
+import type { DeliverDependencies, JobRun, JobStage, MessageRun, Unit, WithButtons } from './stage.ts';
 
 /** Only the fallback's deliveries say why they are made. */
 const isEscalated = ({ notice }: Alert): boolean => notice !== undefined;
@@ -21,7 +11,7 @@ const isEscalated = ({ notice }: Alert): boolean => notice !== undefined;
 const notAcknowledged = async (
   destination: Destination,
   alerts: readonly Alert[],
-  { unacknowledged }: AcknowledgedDependencies,
+  { unacknowledged }: DeliverDependencies,
 ): Promise<readonly Alert[]> => {
   const escalated = alerts.filter(isEscalated);
   if (unacknowledged === undefined || escalated.length === 0) return alerts;
@@ -29,29 +19,14 @@ const notAcknowledged = async (
   return alerts.filter((alert) => !isEscalated(alert) || left.has(alert));
 };
 
-/** Before each run: a message that has to wait, or is tried again, is asked about again. `compose` asks between messages. */
-export const acknowledged: JobStage<AcknowledgedDependencies> = async (run, dependencies) => {
+/**
+ * What is on its way to the fallback ends where somebody has acknowledged it meanwhile. Asked before each run, as a message
+ * may have to wait, or be tried again; `compose` asks between messages.
+ */
+export const acknowledged: JobStage = async (run, dependencies) => {
   run.alerts = await notAcknowledged(run.job.destination, run.alerts, dependencies);
   return undefined;
 };
-
-// Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly.
-
-/** `at`: when it is said to be sent, in epoch milliseconds. */
-export type Compose = (parcel: Parcel, format: Format, at: number, storm?: Storm) => Sliced<Message[]>;
-
-export interface ComposeDependencies extends AcknowledgedDependencies {
-  /** Digests in a row before this one. Left out: none is counted. */
-  storms?: {
-    /** Only more alerts than these may become a digest. Replays do not count: they are no storm. */
-    above: number;
-    soFar(destination: Destination): Promise<{ messages: number; alerts: number }>;
-  };
-  compose: Compose;
-  /** How composing lets others have their turn. Default: every few milliseconds. */
-  pauses?: Pauses;
-  now(): number;
-}
 
 /** The alerts in parts of at most `most`, in their order; all in one where that is not given. */
 const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
@@ -69,7 +44,7 @@ export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.i
 
 /** Only what may become a digest asks; a single message costs nothing. */
 const stormOf = async (
-  { above, soFar }: NonNullable<ComposeDependencies['storms']>,
+  { above, soFar }: NonNullable<DeliverDependencies['storms']>,
   destination: Destination,
   alerts: readonly Alert[],
 ): Promise<Storm | undefined> => {
@@ -83,10 +58,10 @@ const stormOf = async (
 /**
  * The messages of a unit. An alert that cannot be composed is our own fault and must not take its neighbours along: the
  * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already. For
- * what is left then, see `give-up.ts`.
+ * what is left then, see `giveUp`.
  */
 const messagesOf = async (
-  { compose, storms, pauses }: ComposeDependencies,
+  { compose, storms, pauses }: DeliverDependencies,
   run: JobRun,
   { alerts, format }: Unit,
   at: number,
@@ -106,11 +81,11 @@ const messagesOf = async (
 
 /**
  * The messages before one may have taken long: what somebody has acknowledged meanwhile is not sent, and a message that has
- * other alerts, too, is composed anew of these. The stage `acknowledged` has just asked for the first one.
+ * other alerts, too, is composed again of these. The stage `acknowledged` has just asked for the first one.
  */
 async function* composeEach(
   run: JobRun,
-  dependencies: ComposeDependencies,
+  dependencies: DeliverDependencies,
   composedAt: number,
 ): AsyncGenerator<MessageRun, void> {
   let isFirst = true;
@@ -125,25 +100,14 @@ async function* composeEach(
   }
 }
 
-export const compose: JobStage<ComposeDependencies> = (run, dependencies) => {
+/** Turns alerts into messages; those that cannot be composed follow more plainly. */
+export const compose: JobStage = (run, dependencies) => {
   const { format, most, progress } = run.job;
   run.units = partsOf(run.alerts, most).map((alerts) => ({ alerts, format }));
   // Parts of one message are of one composition.
   run.messages = composeEach(run, dependencies, progress?.at ?? dependencies.now());
   return undefined;
 };
-
-// What people can press below a message.
-
-/**
- * Gives a message its buttons. `about`: all alerts that it shows; `isChange`: it takes the place of an earlier one. `sent` is
- * told how the message is found again, once it was sent.
- */
-export type WithButtons = (
-  message: Message,
-  about: readonly Alert[],
-  isChange: boolean,
-) => Promise<{ message: Message; sent(handle: string): Promise<void> }>;
 
 /** Of a kind without buttons, and where the config has acknowledging off. */
 export const withoutButtons: WithButtons = async (message) => ({ message, sent: async () => {} });

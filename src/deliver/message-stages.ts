@@ -1,43 +1,28 @@
 /** Stages of a message before and after `send`: it waits for its send slot; then the job goes on, or runs again. */
-
-import type { Destination } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import { plainer } from './compose.ts';
-import type { AddressChanges } from './destinations.ts';
-import type { DestinationHealth } from './health.ts';
+import { joinBatch, uncoveredOf, unlessLastTry, waitUntil } from './job-stages.ts';
 import {
-  type CorrelateDependencies,
-  joinBatch,
-  type LastTryDependencies,
-  type PauseDependencies,
-  uncoveredOf,
-  unlessLastTry,
-  waitUntil,
-} from './job-stages.ts';
-import type { SendSlots } from './send-slot.ts';
-import { isFresh, type JobRun, type MessageRun, type MessageStage, rerun, type SendResult } from './stage.ts';
+  type Batching,
+  type DeliverDependencies,
+  type InFlight,
+  isFresh,
+  type JobRun,
+  type MessageDependencies,
+  type MessageRun,
+  type MessageStage,
+  rerun,
+  type SendResult,
+} from './stage.ts';
 import { ASK_AGAIN_MS } from './threads.ts';
 
-// Stage: a message waits where the daemon stops, where its send slot has not come, and while a circuit is open.
-
-export interface DeferDependencies extends CorrelateDependencies, LastTryDependencies, PauseDependencies {
-  sendSlots: Pick<SendSlots, 'reserve' | 'take'>;
-  health: Pick<DestinationHealth, 'admit'>;
-  ledger: Pick<Ledger, 'pending'>;
-  /** A message waits so many milliseconds for its rate limit. Default: nothing. */
-  onSlotWait?(ms: number): void;
-  /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
-  isStopping?(): boolean;
-}
-
-/** What is left of the job joins the batch: some of it may have been sent since `look-up`. */
+/** What is left of the job joins the batch: some of it may have been sent since `lookUp`. */
 const joinWithRest = async (
   { job }: MessageRun,
-  batching: NonNullable<DeferDependencies['batching']>,
-  dependencies: DeferDependencies,
+  batching: Batching,
+  dependencies: DeliverDependencies,
 ): Promise<Verdict> => {
   const pending = await dependencies.ledger.pending(job.destination, job.alerts);
   return joinBatch(job.destination, await uncoveredOf(job, pending, dependencies), batching);
@@ -51,7 +36,8 @@ const begin = (each: MessageRun, now: number): void => {
   each.job = { ...each.run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };
 };
 
-export const defer: MessageStage<DeferDependencies> = async (each, dependencies) => {
+/** A message waits where the daemon stops, where its send slot has not come, and while a circuit is open. */
+export const defer: MessageStage = async (each, dependencies) => {
   const { sendSlots, health, batching, onSlotWait = () => {}, isStopping = () => false, now } = dependencies;
   const { job, run } = each;
   if (isStopping()) return rerun(now(), job);
@@ -71,61 +57,44 @@ export const defer: MessageStage<DeferDependencies> = async (each, dependencies)
   return mayJoin ? joinWithRest(each, mayJoin, dependencies) : waitUntil(pausedUntil, slot.data, dependencies);
 };
 
-// Stage: after a digest its destination rests, so that digests keep a distance.
-
-export interface RestDependencies {
-  sendSlots: Pick<SendSlots, 'rest'>;
-}
-
-/** Parts of a digest that was refused as a whole are sent without a rest: they are late already. */
-export const rest: MessageStage<RestDependencies> = async ({ message, job }, { sendSlots }) => {
+/**
+ * After a digest its destination rests, so that digests keep a distance. Parts of a digest that was refused as a whole are
+ * sent without a rest: they are late already.
+ */
+export const rest: MessageStage = async ({ message, job }, { sendSlots }) => {
   if (message.isDigest && job.attempt === 0 && job.most === undefined) await sendSlots.rest(job.destination);
   return undefined;
 };
 
-// A job need not wait for the ledger after each message: the ends of the last ones may be on their way into it while the
-// next message is sent. But it waits where another run may have sent the same alerts meanwhile: after its first message,
-// and after one that took long. And it ends only when all of its ends are durable.
-
-/**
- * What a killed daemon may send twice, of one kind: the message that each running job sends, and those whose ends are on
- * their way into the ledger.
- */
-export interface InFlight {
-  jobs: number;
-  unrecorded: number;
-  /** Both together. Jobs that run at once may be so many, so a kill doubles no more than if each job waited. */
-  most: number;
-}
-
-interface RecordedDependencies {
-  inFlight: InFlight;
-  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
-  elapsed?(): number;
-}
-
 /** The ledger has confirmed an end so lately, in milliseconds, that no other run can have the job. */
 const RECENT_MS = 200;
 
+/** Jobs that run at once may be so many, so a kill doubles no more than if each job waited. */
 const mayGoOn = ({ jobs, unrecorded, most }: InFlight): boolean => jobs + unrecorded <= most;
 
-/** Notes that a message was delivered. True where another job delivered some of it in the same moment, or of one before. */
+/**
+ * Notes that a message was delivered. True where another job delivered some of it in the same moment, or of one before.
+ *
+ * A job need not wait for the ledger after each message: the ends of the last ones may be on their way into it while the
+ * next message is sent. But it waits where another run may have sent the same alerts meanwhile: after its first message,
+ * and after one that took long. And it ends only when all of its ends are durable.
+ */
 export const noteDelivered = async (
   run: JobRun,
   isRepeat: boolean | Promise<boolean>,
-  { inFlight, elapsed = () => performance.now() }: RecordedDependencies,
+  { inFlight, monotonic = () => performance.now() }: Pick<MessageDependencies, 'inFlight' | 'monotonic'>,
 ): Promise<boolean> => {
   inFlight.unrecorded += 1;
   const recording = Promise.resolve(isRepeat).finally(() => {
     inFlight.unrecorded -= 1;
   });
-  // Whoever waits for it later gets the error.
+  // What waits for it later gets the error.
   recording.catch(() => {});
   run.unrecorded.push(recording);
-  const isRecent = elapsed() - (run.confirmedAt ?? Number.NEGATIVE_INFINITY) < RECENT_MS;
+  const isRecent = monotonic() - (run.confirmedAt ?? Number.NEGATIVE_INFINITY) < RECENT_MS;
   while (run.unrecorded.length > 0 && !(isRecent && mayGoOn(inFlight))) {
     if (await run.unrecorded.shift()) return true;
-    run.confirmedAt = elapsed();
+    run.confirmedAt = monotonic();
   }
   return false;
 };
@@ -135,18 +104,6 @@ export const whenRecorded = async (run: JobRun): Promise<boolean> => {
   const repeats = await Promise.all(run.unrecorded.splice(0));
   return repeats.includes(true);
 };
-
-// Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again.
-
-export interface SettleDependencies extends RecordedDependencies {
-  sendSlots: Pick<SendSlots, 'hold'>;
-  addressChanges: AddressChanges;
-  /** Counts digests in a row, without replays. Left out: none is counted. */
-  storms?: { noteDigest(destination: Destination, alerts: number): Promise<void> };
-  /** The destination has another address from now on. Default: nothing. */
-  onMoved?(destination: Destination, address: string): Promise<void>;
-  now(): number;
-}
 
 /** Between two address changes of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
@@ -173,7 +130,7 @@ const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number):
 const retry = async (
   { job }: MessageRun,
   { delayMs, holdMs, unknownSince }: Extract<SendResult, { kind: 'retry' }>,
-  { sendSlots, now }: SettleDependencies,
+  { sendSlots, now }: DeliverDependencies,
 ): Promise<Verdict> => {
   const charged = { ...job, attempt: job.attempt + 1, unknownSince };
   if (holdMs === 0) return rerun(now() + delayMs, charged);
@@ -185,7 +142,7 @@ const retry = async (
 const follow = async (
   { job }: MessageRun,
   address: string,
-  { addressChanges, onMoved, now }: SettleDependencies,
+  { addressChanges, onMoved, now }: DeliverDependencies,
 ): Promise<Verdict> => {
   const { moves: times = 0, destination } = job;
   const known = await addressChanges.follow(destination);
@@ -195,12 +152,13 @@ const follow = async (
 };
 
 /** History that somebody replays is no storm. */
-const noteDigest = ({ isDigest, destination, alerts }: Message, { storms }: SettleDependencies): void => {
+const noteDigest = ({ isDigest, destination, alerts }: Message, { storms }: DeliverDependencies): void => {
   const news = alerts.filter(({ replay }) => !replay).length;
   if (isDigest && news > 0) void storms?.noteDigest(destination, news).catch(() => {});
 };
 
-export const settle: MessageStage<SettleDependencies> = (each, dependencies) => {
+/** What becomes of the job after a message: it goes on, or ends its run and is tried again. */
+export const settle: MessageStage = (each, dependencies) => {
   const { job, message, unit, composedAt, result = { kind: 'stopping' } } = each;
   const { now } = dependencies;
   switch (result.kind) {

@@ -2,17 +2,16 @@
  * Stage: a follow-up was sent below a message; now the message itself says the new assessment, in its title. Each change has
  * a send slot of its own. The follow-up is what counts: where the message cannot be changed, it stays as it was.
  */
-import type { Destination } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
 import { inSlices } from '../chunks.ts';
 import type { ParcelJob, Reassessed } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
-import { type DecideDependencies, decide, type TransmitDependencies, transmit } from './attempt-stages.ts';
-import { type Compose, type WithButtons, withoutButtons } from './compose.ts';
-import type { SendSlots } from './send-slot.ts';
+import { decide, transmit } from './attempt-stages.ts';
+import { withoutButtons } from './compose.ts';
 import {
-  type AttemptResult,
   type AttemptRun,
+  beginAttempt,
+  type DeliverDependencies,
   DONE,
   type JobRun,
   type JobStage,
@@ -20,18 +19,7 @@ import {
   rerun,
   runStages,
 } from './stage.ts';
-import { ASK_AGAIN_MS, type Earlier, type Threads } from './threads.ts';
-
-export interface ReassessDependencies extends TransmitDependencies, DecideDependencies {
-  compose: Compose;
-  /** A kind whose messages can be changed. */
-  threads?: Threads;
-  sendSlots: Pick<SendSlots, 'reserve' | 'hold'>;
-  /** Default: messages have none. */
-  withButtons?: WithButtons;
-  /** A message stays as it was, for this reason. Default: nothing. */
-  onUnchanged?(destination: Destination, change: Reassessed, why: string): void;
-}
+import { ASK_AGAIN_MS, type Earlier } from './threads.ts';
 
 /** More at once have come as a digest. */
 const MOST = 5;
@@ -56,7 +44,7 @@ const withoutFirst = (job: ParcelJob): ParcelJob | undefined => {
   return others.length === 0 ? undefined : reassessedJob({ ...job, reassessed: others });
 };
 
-const goOn = (job: ParcelJob, { now }: ReassessDependencies): Verdict => {
+const goOn = (job: ParcelJob, { now }: DeliverDependencies): Verdict => {
   const left = withoutFirst(job);
   return left ? rerun(now(), left) : DONE;
 };
@@ -64,7 +52,7 @@ const goOn = (job: ParcelJob, { now }: ReassessDependencies): Verdict => {
 const composed = async (
   { destination }: ParcelJob,
   { alerts, sentAt }: Earlier,
-  { compose, now }: ReassessDependencies,
+  { compose, now }: DeliverDependencies,
 ): Promise<Message | undefined> => {
   const [only, ...others] = await inSlices(compose({ destination, alerts }, 'rich', sentAt ?? now())).catch(() => []);
   return others.length === 0 ? only : undefined;
@@ -75,19 +63,16 @@ const attempt = async (
   { job, signal }: JobRun,
   message: Message,
   amends: string,
-  dependencies: ReassessDependencies,
+  dependencies: DeliverDependencies,
 ): Promise<AttemptRun> => {
   const firstTriedAt = job.firstTriedAt ?? dependencies.now();
-  const run: AttemptRun = {
-    ...{ message, amends, attempt: job.attempt + 1, firstTriedAt, canBePlainer: false, signal, durationMs: 0 },
-    decision: { kind: 'stopping' } satisfies AttemptResult,
-  };
+  const run = beginAttempt({ message, amends, attempt: job.attempt + 1, firstTriedAt, canBePlainer: false, signal });
   await runStages([transmit, decide], run, dependencies);
   return run;
 };
 
-/** In its slot, which is used up whatever becomes of it. */
-const change = async (run: JobRun, next: Reassessed, dependencies: ReassessDependencies): Promise<Verdict> => {
+/** In its slot, which is used up in any case. */
+const change = async (run: JobRun, next: Reassessed, dependencies: DeliverDependencies): Promise<Verdict> => {
   const { sendSlots, threads, withButtons = withoutButtons, onUnchanged = () => {}, now } = dependencies;
   const { job } = run;
   // It may have grown until it was claimed.
@@ -117,7 +102,7 @@ const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ..
 const hasAsked = ({ slot, ticket }: ParcelJob): boolean => slot !== undefined || ticket !== undefined;
 
 /** Jobs without alerts: what a follow-up left to do. It waits for a send slot before it recalls and composes anything. */
-export const reassess: JobStage<ReassessDependencies> = async (run, dependencies) => {
+export const reassess: JobStage = async (run, dependencies) => {
   const { job, alerts } = run;
   const [next] = job.reassessed ?? [];
   if (next === undefined || alerts.length > 0 || job.gathering !== undefined) return undefined;

@@ -2,23 +2,10 @@
 import type { Alert } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
 import { inSlices } from '../chunks.ts';
-import { type Compose, plainer, type WithButtons, withoutButtons } from './compose.ts';
+import { plainer, withoutButtons } from './compose.ts';
 import { noteReassessed } from './reassess.ts';
-import type { AttemptInput, AttemptResult, MessageRun, MessageStage } from './stage.ts';
+import type { AttemptInput, AttemptResult, Compose, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier, Threads } from './threads.ts';
-
-export interface SendDependencies {
-  /** Default: messages have none. */
-  withButtons?: WithButtons;
-  compose: Compose;
-  /** One try, through the stages of `worker.ts`. */
-  attempt(input: AttemptInput): Promise<AttemptResult>;
-  /** A kind whose messages can belong to earlier ones. */
-  threads?: Threads;
-  /** It can put a message in the place of another. Default: it cannot. */
-  canAmend?: boolean;
-  now(): number;
-}
 
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
@@ -26,7 +13,7 @@ const AMEND_TRIES = 2;
 /** A job lets another one finish the message that its alerts belong to, this often at most. */
 const YIELDS = 5;
 
-/** Composing anew what was sent before must not keep back what is new. */
+/** Composing again what was sent before must not keep back what is new. */
 const composed = async (compose: Compose, ...input: Parameters<Compose>): Promise<Message[]> => {
   try {
     return await inSlices(compose(...input));
@@ -39,7 +26,7 @@ const composed = async (compose: Compose, ...input: Parameters<Compose>): Promis
 const grown = async (
   { alerts }: Earlier,
   { message, unit }: MessageRun,
-  { compose, now }: SendDependencies,
+  { compose, now }: MessageDependencies,
 ): Promise<Message | undefined> => {
   if (alerts.length === 0) return undefined;
   const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
@@ -61,7 +48,7 @@ const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptI
 const tryIt = async (
   input: AttemptInput,
   about: readonly Alert[],
-  { attempt, withButtons = withoutButtons }: SendDependencies,
+  { attempt, withButtons = withoutButtons }: MessageDependencies,
 ): Promise<AttemptResult> => {
   const { message, sent } = await withButtons(input.message, about, input.amends !== undefined);
   const result = await attempt({ ...input, message });
@@ -74,7 +61,7 @@ const sendWith = async (
   each: MessageRun,
   earlier: Earlier | undefined,
   mayAmend: boolean,
-  dependencies: SendDependencies,
+  dependencies: MessageDependencies,
 ): Promise<AttemptResult> => {
   const input = inputOf(each, dependencies.now());
   const { alerts } = input.message;
@@ -97,7 +84,7 @@ const remember = async (
   await threads.remember(destination, [...earlier, ...alerts], { handle, sentAt });
 };
 
-export const send: MessageStage<SendDependencies> = async (each, dependencies) => {
+export const send: MessageStage = async (each, dependencies) => {
   const { threads, canAmend = false } = dependencies;
   const { message, job } = each;
   // On one connection, in this order: so the message that is found is the one that is claimed.

@@ -1,22 +1,150 @@
-/** What the stages of a delivery hand on, and the one shape that they have. */
-import type { Alert } from '../alert.ts';
-import type { Format, Message, Receipt } from '../channels/channel.ts';
+/** What the stages of a delivery hand on, what they need, and the one shape that they have. */
+import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { Channel, Format, Message, Receipt, Storm } from '../channels/channel.ts';
+import type { Pauses, Sliced } from '../chunks.ts';
 import type { DeliveryError } from '../errors.ts';
+import type { DeadLetters } from '../ledger/dead-letters.ts';
+import type { DestinationStats } from '../ledger/destination-stats.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Attempt } from '../ledger/record.ts';
-import type { ParcelJob } from '../queue/job.ts';
+import type { BatchStore } from '../queue/batch-store.ts';
+import type { ParcelJob, Reassessed } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
-import type { DisabledDestination } from './destinations.ts';
+import type { AddressChanges, Disabled, DisabledDestination } from './destinations.ts';
+import type { DestinationHealth } from './health.ts';
+import type { SendSlots } from './send-slot.ts';
+import type { Threads } from './threads.ts';
+
+/** Everything that an operator asks about an attempt. */
+export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
+  kind: ChannelKind;
+  destination: Destination;
+  alerts: readonly Alert[];
+  attempt: number;
+  /** The message was about many alerts. */
+  isDigest: boolean;
+  /** Absent where it is not tried again. */
+  retryInMs?: number;
+}
+
+/** `at`: when it is said to be sent, in epoch milliseconds. */
+export type Compose = (parcel: Parcel, format: Format, at: number, storm?: Storm) => Sliced<Message[]>;
+
+/**
+ * Gives a message what people can press below it. `about`: all alerts that it shows; `isChange`: it takes the place of an
+ * earlier one. `sent` is called with how the message is found again, once it was sent.
+ */
+export type WithButtons = (
+  message: Message,
+  about: readonly Alert[],
+  isChange: boolean,
+) => Promise<{ message: Message; sent(handle: string): Promise<void> }>;
+
+/** A kind that people read: fresh jobs may join a batch. */
+export interface Batching {
+  batches: Pick<BatchStore, 'add' | 'hasOpenBatch' | 'seal' | 'drop'>;
+  /** Queues the job that sends the batch of this number, so many milliseconds later; the same however often. */
+  enqueueBatch(destination: Destination, number: number, alerts: readonly Alert[], delayMs: number): Promise<void>;
+  /** How long a batch waits for more after it is opened, in milliseconds; then every fresh job joins one. Default: not at all. */
+  groupWaitMs?: number;
+}
+
+/** What the deliveries of one channel kind need. */
+export interface DeliverDependencies {
+  channel: Pick<Channel, 'send' | 'amend'>;
+  compose: Compose;
+  /** How composing lets others have their turn. Default: every few milliseconds. */
+  pauses?: Pauses;
+  /** Digests in a row, without replays. Left out: none is counted. */
+  storms?: {
+    /** Only more alerts than these may become a digest. Replays do not count: they are no storm. */
+    above: number;
+    soFar(destination: Destination): Promise<{ messages: number; alerts: number }>;
+    noteDigest(destination: Destination, alerts: number): Promise<void>;
+  };
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  deadLetters: Pick<DeadLetters, 'add' | 'get' | 'remove'>;
+  destinationStats: Pick<DestinationStats, 'succeeded' | 'failed'>;
+  sendSlots: SendSlots;
+  health: DestinationHealth;
+  addressChanges: Pick<AddressChanges, 'follow' | 'note'>;
+  /** Left out: a receiver of this kind cannot disable its destination. */
+  disabled?: Pick<Disabled, 'find'>;
+  /** Left out: every job waits by itself. */
+  batching?: Batching;
+  /** A kind whose messages can belong to earlier ones. */
+  threads?: Threads;
+  /** It can put a message in the place of another. Default: it cannot. */
+  canAmend?: boolean;
+  /** Default: messages have none. */
+  withButtons?: WithButtons;
+  /** Those of `alerts` that no other alert covers there; the others are recorded as delivered. Default: all. */
+  uncovered?(destination: Destination, alerts: readonly Alert[]): Promise<readonly Alert[]>;
+  /** Those of these alert ids that still have to be sent there. Default: none. */
+  waiting?(destination: Destination, ids: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Those of `alerts`, all on their way to the fallback, that nobody has acknowledged; the deliveries of the others are
+   * ended. Default: all.
+   */
+  unacknowledged?(destination: Destination, alerts: readonly Alert[]): Promise<readonly Alert[]>;
+  onAttempt(event: AttemptEvent): void;
+  /** A message waits so many milliseconds for its rate limit. Default: nothing. */
+  onSlotWait?(ms: number): void;
+  /** Deliveries are dead, for this reason; called before the ledger is written. Default: nothing. */
+  onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
+  /** The receiver disabled this destination. Default: nothing. */
+  onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
+  /** The destination has another address from now on. Default: nothing. */
+  onMoved?(destination: Destination, address: string): Promise<void>;
+  /** A message stays as it was, for this reason. Default: nothing. */
+  onUnchanged?(destination: Destination, change: Reassessed, why: string): void;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
+  /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
+  isStopping?(): boolean;
+  /** Milliseconds one send may take. */
+  timeoutMs: number;
+  /** A shorter time for a destination whose last sends timed out, in milliseconds. Default: `timeoutMs` for all. */
+  probeMs?(destination: Destination): number | undefined;
+  /** `retry.maxAge`: milliseconds after the first try at which a delivery is given up. */
+  maxAgeMs: number;
+  /** Jobs that run at once. */
+  concurrency: number;
+  now(): number;
+  /** Default: the process' own. */
+  monotonic?(): number;
+  /** 0 up to, not including, 1. */
+  random(): number;
+}
+
+/**
+ * What a killed daemon may send twice, of one kind: the message that each running job sends, and those whose ends are on
+ * their way into the ledger.
+ */
+export interface InFlight {
+  jobs: number;
+  unrecorded: number;
+  /** Both together. */
+  most: number;
+}
+
+/** The stages of a message may make attempts. */
+export interface MessageDependencies extends DeliverDependencies {
+  /** One try, through the stages of `worker.ts`. */
+  attempt(input: AttemptInput): Promise<AttemptResult>;
+  inFlight: InFlight;
+}
 
 /** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */
-export type Stage<Context, End, Dependencies> = (
+export type Stage<Context, End, Dependencies = DeliverDependencies> = (
   context: Context,
   dependencies: Dependencies,
 ) => Promise<End | undefined> | End | undefined;
 
-/** All that the stages of a list need together. */
-export type DependenciesOf<Stages extends readonly Stage<never, unknown, never>[]> =
-  Stages[number] extends Stage<never, unknown, infer Dependencies> ? Dependencies : never;
+export type JobStage = Stage<JobRun, Verdict>;
+export type MessageStage = Stage<MessageRun, Verdict, MessageDependencies>;
+export type AttemptStage = Stage<AttemptRun, AttemptResult>;
 
 /** Runs the stages in their order until one of them gives an end. */
 export const runStages = async <Context, End, Dependencies>(
@@ -42,13 +170,13 @@ export interface JobRun {
   /** The data that goes back into the queue if the job has to run again. */
   job: ParcelJob;
   signal: AbortSignal;
-  /** What is still to be delivered; set by `look-up`, and by `batch` for the job of a batch. */
+  /** What is still to be delivered; set by `lookUp`, and by `batch` for the job of a batch. */
   alerts: readonly Alert[];
-  /** Set by `look-up` where the destination's receiver disabled it. */
+  /** Set by `lookUp` where the destination's receiver disabled it. */
   disabled?: DisabledDestination | undefined;
-  /** Set by `look-up`: until when the circuit is open, in epoch milliseconds; undefined if it is closed. */
+  /** Set by `lookUp`: until when the circuit is open, in epoch milliseconds; undefined if it is closed. */
   pausedUntil?: number | undefined;
-  /** Set by `look-up`: alerts for this destination wait in a batch, and this job may join it. */
+  /** Set by `lookUp`: alerts for this destination wait in a batch, and this job may join it. */
   hasOpenBatch: boolean;
   /** Set by `compose`: what is not composed yet. `settle` adds what the receiver refused, in a plainer format. */
   units: Unit[];
@@ -56,9 +184,9 @@ export interface JobRun {
   uncomposable: { alerts: readonly Alert[]; error: unknown }[];
   /** Set by `compose`: one after the other, each composed when its time comes. */
   messages: AsyncIterable<MessageRun> | Iterable<MessageRun>;
-  /** Filled by `settle`: ends that are on their way into the ledger, oldest first, see `recorded.ts`. */
+  /** Filled by `settle`: ends that are on their way into the ledger, oldest first, see `noteDelivered`. */
   unrecorded: Promise<boolean>[];
-  /** When the ledger last confirmed one, in milliseconds of a clock that nobody sets. */
+  /** When the ledger last confirmed one, by the monotonic clock. */
   confirmedAt?: number;
 }
 
@@ -75,8 +203,8 @@ export interface MessageRun {
   result?: SendResult;
 }
 
-/** One try of one message. */
-export interface AttemptRun {
+/** A try of a message, as it begins. */
+export interface AttemptInput {
   message: Message;
   /** The handle of the message that it changes in place; left out: it is a new message. */
   amends?: string;
@@ -89,11 +217,15 @@ export interface AttemptRun {
   /** A plainer format is left to try. */
   canBePlainer: boolean;
   signal: AbortSignal;
+}
+
+/** One try of one message. */
+export interface AttemptRun extends AttemptInput {
   /** Set by `transmit`: the receipt or the error. */
   receipt?: Receipt;
   error?: DeliveryError;
   durationMs: number;
-  /** Set by `decide`; `update-circuit` may bring the next try forward. */
+  /** Set by `decide`; `updateCircuit` may bring the next try forward. */
   decision: AttemptResult;
   /** Set by `record`: what the ledger says of this try; absent where only a part of the message was sent. */
   entry?: Attempt;
@@ -101,7 +233,12 @@ export interface AttemptRun {
   dead?: readonly Alert[];
 }
 
-export type AttemptInput = Omit<AttemptRun, 'receipt' | 'error' | 'durationMs' | 'decision' | 'entry' | 'dead'>;
+/** Until a stage decides otherwise nothing is charged. */
+export const beginAttempt = (input: AttemptInput): AttemptRun => ({
+  ...input,
+  durationMs: 0,
+  decision: { kind: 'stopping' },
+});
 
 /**
  * `partial`: one of several parts was taken, and nothing is recorded yet. `isRepeat`: another job delivered some of it in
@@ -116,10 +253,6 @@ export type AttemptResult =
 /** `claimed`: another job changes the message that these alerts belong to; nothing was sent. */
 export type SendResult = AttemptResult | { kind: 'claimed' };
 
-export type JobStage<Dependencies> = Stage<JobRun, Verdict, Dependencies>;
-export type MessageStage<Dependencies> = Stage<MessageRun, Verdict, Dependencies>;
-export type AttemptStage<Dependencies> = Stage<AttemptRun, AttemptResult, Dependencies>;
-
 export const DONE: Verdict = { done: true };
 
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
@@ -127,9 +260,5 @@ export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false
 /** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
 export const isFresh = ({ attempt, moves, slot, gathering, format, progress, reassessed }: ParcelJob): boolean =>
   attempt === 0 &&
-  reassessed === undefined &&
-  progress === undefined &&
-  moves === undefined &&
-  slot === undefined &&
-  gathering === undefined &&
-  format === 'rich';
+  format === 'rich' &&
+  [moves, slot, gathering, progress, reassessed].every((value) => value === undefined);

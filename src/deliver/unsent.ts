@@ -2,17 +2,8 @@
 import type { Alert, Destination } from '../alert.ts';
 import { messageOf } from '../errors.ts';
 import { iso } from '../time.ts';
-import {
-  type RecordDependencies,
-  type RecordFailureDependencies,
-  type ReportDependencies,
-  recordFailure,
-} from './attempt-stages.ts';
-import { DONE, type JobRun, type JobStage } from './stage.ts';
-
-export interface UnsentDependencies extends RecordFailureDependencies, Pick<ReportDependencies, 'onAttempt'> {
-  now(): number;
-}
+import { recordFailure, type UnsentDependencies } from './attempt-stages.ts';
+import { type DeliverDependencies, DONE, type JobRun, type JobStage } from './stage.ts';
 
 export interface Unsent {
   destination: Destination;
@@ -36,9 +27,8 @@ export const endUnsent = async (
     dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, isDigest: false, ...outcome });
 };
 
-// Stage: deliveries to a destination that its receiver disabled die at once, before anything is sent.
-
-export const refuse: JobStage<UnsentDependencies> = async ({ job, alerts, disabled }, dependencies) => {
+/** Stage: deliveries to a destination that its receiver disabled die at once, before anything is sent. */
+export const refuse: JobStage = async ({ job, alerts, disabled }, dependencies) => {
   if (disabled === undefined) return undefined;
   const { destination, attempt } = job;
   const message = `disabled since ${disabled.at}, when ${disabled.message}; tocsin destinations enable ${destination.id}`;
@@ -46,19 +36,16 @@ export const refuse: JobStage<UnsentDependencies> = async ({ job, alerts, disabl
   return DONE;
 };
 
-// Ends the alerts that no format could compose, after everything else of their job: a fault of ours, which a repeat would
-// only repeat. As dead letters they wait for a version that can.
-
-export type GiveUpDependencies = UnsentDependencies & Pick<RecordDependencies, 'scrub'>;
-
-const REASON = 'uncomposable';
-
+/**
+ * Ends the alerts that no format could compose, after everything else of their job: a fault of ours, which a repeat would
+ * only repeat. As dead letters they wait for a version that can.
+ */
 export const giveUp = async (
   { job: { destination, attempt }, uncomposable }: Pick<JobRun, 'job' | 'uncomposable'>,
-  dependencies: GiveUpDependencies,
+  dependencies: DeliverDependencies,
 ): Promise<void> => {
   for (const { alerts, error } of uncomposable) {
     const message = `no message could be made of it, not even the plainest: ${dependencies.scrub(messageOf(error))}`;
-    await endUnsent({ destination, alerts, attempt, reason: REASON, message }, dependencies);
+    await endUnsent({ destination, alerts, attempt, reason: 'uncomposable', message }, dependencies);
   }
 };

@@ -1,6 +1,6 @@
 /**
- * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. Each is a file of this
- * folder that bears its name. `app/deliver.ts` starts the workers.
+ * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. `app/deliver.ts` starts the
+ * workers.
  */
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
@@ -12,14 +12,14 @@ import { reassess, reassessedJob } from './reassess.ts';
 import { send } from './send.ts';
 import {
   type AttemptInput,
-  type AttemptRun,
-  type DependenciesOf,
+  beginAttempt,
+  type DeliverDependencies,
   DONE,
   type JobRun,
   rerun,
   runStages,
 } from './stage.ts';
-import { type GiveUpDependencies, giveUp, refuse } from './unsent.ts';
+import { giveUp, refuse } from './unsent.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 const JOB_STAGES = [
@@ -51,22 +51,13 @@ const ATTEMPT_STAGES = [
   report, // one log line, metrics
 ] as const;
 
-export type DeliverDependencies = DependenciesOf<typeof JOB_STAGES> &
-  Omit<DependenciesOf<typeof MESSAGE_STAGES>, 'attempt' | 'inFlight'> &
-  DependenciesOf<typeof ATTEMPT_STAGES> &
-  GiveUpDependencies & {
-    /** Jobs that run at once. */
-    concurrency: number;
-  };
-
 const newRun = (job: ParcelJob, signal: AbortSignal): JobRun => ({
   ...{ job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [], unrecorded: [] },
 });
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
   const attempt = async (input: AttemptInput) => {
-    // Until a stage decides otherwise nothing is charged.
-    const run: AttemptRun = { ...input, durationMs: 0, decision: { kind: 'stopping' } };
+    const run = beginAttempt(input);
     return (await runStages(ATTEMPT_STAGES, run, dependencies)) ?? run.decision;
   };
   const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };

@@ -3,13 +3,13 @@ import { decide } from '../../src/deliver/attempt-stages.ts';
 import type { AttemptRun } from '../../src/deliver/stage.ts';
 import type { DeliveryReason } from '../../src/errors.ts';
 import { failure } from '../support/deliveries.ts';
-import { attemptRun, NOW, now } from '../support/delivery-runs.ts';
+import { attemptRun, handed, NOW, now } from '../support/delivery-runs.ts';
 
 const HOUR = 3_600_000;
 
 const decisionOn = (changes: Partial<AttemptRun>) => {
   const run = attemptRun(changes);
-  expect(decide(run, { maxAgeMs: 24 * HOUR, now, random: () => 0.5 })).toBeUndefined();
+  expect(decide(run, handed({ maxAgeMs: 24 * HOUR, now, random: () => 0.5 }))).toBeUndefined();
   return run.decision;
 };
 

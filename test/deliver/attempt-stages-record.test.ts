@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type RecordDependencies, record } from '../../src/deliver/attempt-stages.ts';
+import { record } from '../../src/deliver/attempt-stages.ts';
 import type { AttemptRun } from '../../src/deliver/stage.ts';
 import { DeliveryError } from '../../src/errors.ts';
 import { sampleAlert } from '../../src/features/sample/sample.ts';
 import type { DeliveryState } from '../../src/ledger/record.ts';
-import { attemptRun, jobOf, messageOf, NOW, now } from '../support/delivery-runs.ts';
+import { attemptRun, type Handed, handed, jobOf, messageOf, NOW, now } from '../support/delivery-runs.ts';
 
 const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiting') => {
   const done: string[] = [];
-  const dependencies: RecordDependencies = {
+  const dependencies: Handed = {
     ledger: {
       pending: async (_destination, alerts) => [...alerts],
       recordAttempt: async (_destination, alerts, { state, handle }) => {
@@ -31,7 +31,7 @@ const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiti
     now,
   };
   const run = attemptRun({ durationMs: 7, attempt: 2, ...changes });
-  expect(await record(run, dependencies)).toBeUndefined();
+  expect(await record(run, handed(dependencies))).toBeUndefined();
   return { run, done };
 };
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { type AttemptEvent, report } from '../../src/deliver/attempt-stages.ts';
-import type { AttemptRun } from '../../src/deliver/stage.ts';
+import { report } from '../../src/deliver/attempt-stages.ts';
+import type { AttemptEvent, AttemptRun } from '../../src/deliver/stage.ts';
 import { DESTINATION } from '../support/deliveries.ts';
-import { attemptRun } from '../support/delivery-runs.ts';
+import { attemptRun, handed } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const reported = (changes: Partial<AttemptRun>): AttemptEvent[] => {
   const events: AttemptEvent[] = [];
-  expect(report(attemptRun(changes), { onAttempt: (event) => events.push(event) })).toBeUndefined();
+  expect(report(attemptRun(changes), handed({ onAttempt: (event) => events.push(event) }))).toBeUndefined();
   return events;
 };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Message, Receipt } from '../../src/channels/channel.ts';
 import { transmit } from '../../src/deliver/attempt-stages.ts';
 import { DeliveryError } from '../../src/errors.ts';
-import { attemptRun, NOW } from '../support/delivery-runs.ts';
+import { attemptRun, handed, NOW } from '../support/delivery-runs.ts';
 
 const setUp = (answer: (signal: AbortSignal) => Promise<Receipt> | Receipt) => {
   const calls: string[] = [];
@@ -17,7 +17,7 @@ const setUp = (answer: (signal: AbortSignal) => Promise<Receipt> | Receipt) => {
       return answer(signal);
     },
   };
-  return { calls, channel, dependencies: { channel, timeoutMs: 20, now: () => times.shift() ?? 0 } };
+  return { calls, channel, dependencies: handed({ channel, timeoutMs: 20, now: () => times.shift() ?? 0 }) };
 };
 
 const MESSAGE = 'message of item-1,item-2';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { updateCircuit } from '../../src/deliver/attempt-stages.ts';
 import type { AttemptRun } from '../../src/deliver/stage.ts';
 import { failure } from '../support/deliveries.ts';
-import { attemptRun, NOW, now } from '../support/delivery-runs.ts';
+import { attemptRun, handed, NOW, now } from '../support/delivery-runs.ts';
 
 const ENTRY = { at: '2026-11-20T12:00:00.000Z', outcome: 'retrying', durationMs: 1, message: 'refused' } as const;
 
@@ -21,7 +21,7 @@ const setUp = async (changes: Partial<AttemptRun>, pausedUntil?: number) => {
     },
   };
   expect(
-    await updateCircuit(run, { health, scrub: (text) => text.replaceAll('s3cr3t', '[secret]'), now }),
+    await updateCircuit(run, handed({ health, scrub: (text) => text.replaceAll('s3cr3t', '[secret]'), now })),
   ).toBeUndefined();
   return { heard, decision: run.decision };
 };

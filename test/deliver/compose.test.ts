@@ -1,29 +1,28 @@
 import { expect, test } from 'vitest';
 import type { Storm } from '../../src/channels/channel.ts';
 import { slice } from '../../src/chunks.ts';
-import { type ComposeDependencies, compose } from '../../src/deliver/compose.ts';
+import { compose } from '../../src/deliver/compose.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { items } from '../support/deliveries.ts';
-import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
+import { type Handed, handed, jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 
-const setUp = (
-  job: ParcelJob,
-  storms?: ComposeDependencies['storms'],
-  unacknowledged?: ComposeDependencies['unacknowledged'],
-) => {
+const setUp = (job: ParcelJob, storms?: Handed['storms'], unacknowledged?: Handed['unacknowledged']) => {
   const composed: { items: string[]; format: string; at: number }[] = [];
   const counted: (Storm | undefined)[] = [];
   const run = jobRun(job, { alerts: job.alerts });
-  const end = compose(run, {
-    ...(storms && { storms }),
-    ...(unacknowledged && { unacknowledged }),
-    compose: ({ alerts }, format, at, storm) => {
-      counted.push(storm);
-      composed.push({ items: alerts.map(({ itemId }) => itemId), format, at });
-      return slice(() => [messageOf({ ...job, alerts })]);
-    },
-    now,
-  });
+  const end = compose(
+    run,
+    handed({
+      ...(storms && { storms }),
+      ...(unacknowledged && { unacknowledged }),
+      compose: ({ alerts }, format, at, storm) => {
+        counted.push(storm);
+        composed.push({ items: alerts.map(({ itemId }) => itemId), format, at });
+        return slice(() => [messageOf({ ...job, alerts })]);
+      },
+      now,
+    }),
+  );
   const messages = (async function* () {
     yield* run.messages;
   })();
@@ -86,7 +85,7 @@ test('what is acknowledged while an earlier message is sent is not sent, and the
   const job = jobOf([1, 2, 3, 4], { most: 2 });
   const escalated = { ...job, alerts: job.alerts.map((alert) => ({ ...alert, notice: 'Fallback: nobody took it.' })) };
   const asked: string[][] = [];
-  const unacknowledged: ComposeDependencies['unacknowledged'] = async (_destination, alerts) => {
+  const unacknowledged: Handed['unacknowledged'] = async (_destination, alerts) => {
     asked.push(alerts.map(({ itemId }) => itemId));
     return alerts.filter(({ itemId }) => itemId !== items(3)[0]);
   };

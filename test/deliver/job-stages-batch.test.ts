@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type BatchDependencies, batch, dropBatch } from '../../src/deliver/job-stages.ts';
+import { batch, dropBatch } from '../../src/deliver/job-stages.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { jobOf, jobRun, NOW } from '../support/delivery-runs.ts';
+import { handed, jobOf, jobRun, NOW } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 
 describe('alerts that wait for a destination', () => {
@@ -178,7 +178,7 @@ describe('alerts of a kind that waits for more', () => {
 describe('the stage', () => {
   const setUpStage = (isNow: boolean) => {
     const done: string[] = [];
-    const dependencies: BatchDependencies = {
+    const dependencies = handed({
       batching: {
         batches: {
           add: async (_destination, alerts) => {
@@ -195,7 +195,7 @@ describe('the stage', () => {
       },
       sendSlots: { reserve: async (job) => ({ isNow, runAt: NOW + 50, data: { ...job, slot: SLOT } }) },
       ledger: { pending: async (_destination, alerts) => alerts.slice(1) },
-    };
+    });
     return { done, dependencies };
   };
   const SLOT = { at: NOW, shift: 0 };

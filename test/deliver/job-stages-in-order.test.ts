@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { inOrder } from '../../src/deliver/job-stages.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { jobOf, jobRun, NOW, now } from '../support/delivery-runs.ts';
+import { handed, jobOf, jobRun, NOW, now } from '../support/delivery-runs.ts';
 
 const followUp = (alert: Alert, type: string): Alert => ({
   ...alert,
@@ -18,14 +18,17 @@ const job = (type: string, changes: Partial<ParcelJob> = {}): ParcelJob => {
 /** `waiting`: the alerts that are still on their way. */
 const played = async (given: ParcelJob, waiting: readonly string[]) => {
   const asked: string[] = [];
-  const end = await inOrder(jobRun(given, { alerts: given.alerts }), {
-    waiting: async (_destination, ids) => {
-      asked.push(...ids);
-      return ids.filter((id) => waiting.includes(id));
-    },
-    maxAgeMs: 24 * 3_600_000,
-    now,
-  });
+  const end = await inOrder(
+    jobRun(given, { alerts: given.alerts }),
+    handed({
+      waiting: async (_destination, ids) => {
+        asked.push(...ids);
+        return ids.filter((id) => waiting.includes(id));
+      },
+      maxAgeMs: 24 * 3_600_000,
+      now,
+    }),
+  );
   return { end, asked };
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type LookUpDependencies, lookUp } from '../../src/deliver/job-stages.ts';
-import { jobOf, jobRun, NOW, now } from '../support/delivery-runs.ts';
+import { lookUp } from '../../src/deliver/job-stages.ts';
+import { handed, jobOf, jobRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const HOUR = 3_600_000;
@@ -16,7 +16,7 @@ const setUp = (expected: number) => {
     await all.promise;
     return value;
   };
-  const dependencies: LookUpDependencies = {
+  const dependencies = handed({
     disabled: { find: () => answer('disabled', DISABLED) },
     addressChanges: { follow: (destination) => answer('address', { ...destination, address: 'C9' }) },
     health: { pausedUntil: () => answer('circuit', NOW + 5) },
@@ -24,7 +24,7 @@ const setUp = (expected: number) => {
     ledger: { pending: (_destination, alerts) => answer('ledger', alerts.slice(1)) },
     maxAgeMs: HOUR,
     now,
-  };
+  });
   return { asked, dependencies };
 };
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type DeferDependencies, defer } from '../../src/deliver/message-stages.ts';
+import { defer } from '../../src/deliver/message-stages.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { jobOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
+import { type Handed, handed, jobOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const SLOT = { at: NOW, shift: 0 };
 
-const setUp = (changes: Partial<DeferDependencies> = {}) => {
+const setUp = (changes: Handed = {}) => {
   const done: string[] = [];
   const slotOf = (job: ParcelJob) => ({ isNow: true, runAt: NOW, data: { ...job, slot: SLOT } });
-  const dependencies: DeferDependencies = {
+  const dependencies = handed({
     sendSlots: {
       reserve: async (job) => {
         done.push('reserve');
@@ -40,7 +40,7 @@ const setUp = (changes: Partial<DeferDependencies> = {}) => {
     maxAgeMs: 3_600_000,
     now,
     ...changes,
-  };
+  });
   return { done, dependencies };
 };
 
@@ -91,7 +91,8 @@ describe('a message that waits', () => {
     const { dependencies } = setUp();
     const later = async (job: ParcelJob) => ({ isNow: false, runAt: NOW + 500, data: { ...job, slot: SLOT } });
     const job = jobOf([1], { attempt: 1 });
-    const verdict = await defer(messageRun(job), { ...dependencies, sendSlots: { reserve: later, take: later } });
+    const sendSlots = { ...dependencies.sendSlots, reserve: later, take: later };
+    const verdict = await defer(messageRun(job), { ...dependencies, sendSlots });
     expect(verdict).toEqual({ done: false, runAt: NOW + 500, data: { ...job, slot: SLOT } });
   });
 

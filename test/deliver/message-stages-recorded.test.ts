@@ -12,7 +12,7 @@ const setUp = async (jobs: number, most: number) => {
   const deliver = () => {
     const recording = Promise.withResolvers<boolean>();
     let goesOn = false;
-    const noted = noteDelivered(run, recording.promise, { inFlight, elapsed: () => time.now }).then((isRepeat) => {
+    const noted = noteDelivered(run, recording.promise, { inFlight, monotonic: () => time.now }).then((isRepeat) => {
       goesOn = true;
       return isRepeat;
     });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { rest } from '../../src/deliver/message-stages.ts';
-import { jobOf, messageOf, messageRun } from '../support/delivery-runs.ts';
+import { handed, jobOf, messageOf, messageRun } from '../support/delivery-runs.ts';
 
 const restsAfter = async (isDigest: boolean, changes: object = {}): Promise<boolean> => {
   const rested: string[] = [];
   const job = jobOf([1, 2], changes);
   const sendSlots = { rest: async ({ id }: { id: string }) => void rested.push(id) };
-  expect(await rest(messageRun(job, { message: messageOf(job, { isDigest }) }), { sendSlots })).toBeUndefined();
+  expect(await rest(messageRun(job, { message: messageOf(job, { isDigest }) }), handed({ sendSlots }))).toBeUndefined();
   return rested.includes(job.destination.id);
 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type SettleDependencies, settle } from '../../src/deliver/message-stages.ts';
+import { settle } from '../../src/deliver/message-stages.ts';
 import type { JobRun, MessageRun, SendResult } from '../../src/deliver/stage.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { failure, items, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { jobOf, jobRun, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
+import { type Handed, handed, jobOf, jobRun, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 test('a message in parts takes a slot for each, goes on where it was, and holds up nobody else', async () => {
@@ -70,9 +70,9 @@ describe('a destination that moved', () => {
 });
 
 describe('what becomes of a job after a message', () => {
-  const setUpStage = (changes: Partial<SettleDependencies> = {}) => {
+  const setUpStage = (changes: Handed = {}) => {
     const notes: string[] = [];
-    const dependencies: SettleDependencies = {
+    const dependencies = handed({
       sendSlots: { hold: async (_destination, until) => ({ at: until + 1, shift: 7 }) },
       addressChanges: {
         follow: async (destination) => destination,
@@ -82,7 +82,7 @@ describe('what becomes of a job after a message', () => {
       inFlight: { jobs: 1, unrecorded: 0, most: 20 },
       now,
       ...changes,
-    };
+    });
     const settleAfter = async (
       result: SendResult | undefined,
       job: Partial<ParcelJob> = {},
@@ -148,12 +148,15 @@ describe('what becomes of a job after a message', () => {
   test('once the refused alert died alone, the others go on together', async () => {
     const job = jobOf([1], { most: 1 });
     const run: JobRun = jobRun(job);
-    const verdict = await settle(messageRun(job, { run, result: { kind: 'dead' } }), {
-      sendSlots: { hold: async (_destination, at) => ({ at, shift: 0 }) },
-      addressChanges: { follow: async (destination) => destination, note: async () => {} },
-      inFlight: { jobs: 1, unrecorded: 0, most: 20 },
-      now,
-    });
+    const verdict = await settle(
+      messageRun(job, { run, result: { kind: 'dead' } }),
+      handed({
+        sendSlots: { hold: async (_destination, at) => ({ at, shift: 0 }) },
+        addressChanges: { follow: async (destination) => destination, note: async () => {} },
+        inFlight: { jobs: 1, unrecorded: 0, most: 20 },
+        now,
+      }),
+    );
     expect(verdict).toEqual(again(NOW, { most: Number.MAX_SAFE_INTEGER }));
   });
 

@@ -3,7 +3,7 @@ import type { Alert, FollowUp } from '../../src/alert.ts';
 import { slice } from '../../src/chunks.ts';
 import { reassess } from '../../src/deliver/reassess.ts';
 import { failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
+import { handed, jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 
 const HOUR_MS = 3_600_000;
@@ -113,32 +113,35 @@ describe('the message above a follow-up', () => {
 test('a changed message keeps its buttons', async () => {
   const done: string[] = [];
   const run = jobRun(jobOf([], { reassessed: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] }));
-  const verdict = await reassess(run, {
-    compose: ({ destination, alerts }) => slice(() => [messageOf({ ...jobOf([]), destination, alerts })]),
-    withButtons: async (message, about, isChange) => ({
-      message: { ...message, body: `${about.length} with buttons, ${isChange ? 'changed' : 'new'}` },
-      sent: async (handle) => void done.push(`sent ${handle}`),
-    }),
-    threads: {
-      find: async () => undefined,
-      remember: async () => {},
-      claim: async () => async () => void done.push('unclaim'),
-      reassess: async () => ({ handle: 'old', alerts: [makeAlert(1), makeAlert(2)], sentAt: NOW - 5 }),
-      noteReassessed: async () => void done.push('noted'),
-    },
-    sendSlots: {
-      reserve: async (data) => ({ isNow: true, runAt: NOW, data }),
-      hold: async () => ({ at: NOW, shift: 0 }),
-    },
-    channel: {
-      send: async () => ({}),
-      amend: async (handle, { body }) => {
-        done.push(`amend ${handle}: ${String(body)}`);
-        return { handle };
+  const verdict = await reassess(
+    run,
+    handed({
+      compose: ({ destination, alerts }) => slice(() => [messageOf({ ...jobOf([]), destination, alerts })]),
+      withButtons: async (message, about, isChange) => ({
+        message: { ...message, body: `${about.length} with buttons, ${isChange ? 'changed' : 'new'}` },
+        sent: async (handle) => void done.push(`sent ${handle}`),
+      }),
+      threads: {
+        find: async () => undefined,
+        remember: async () => {},
+        claim: async () => async () => void done.push('unclaim'),
+        reassess: async () => ({ handle: 'old', alerts: [makeAlert(1), makeAlert(2)], sentAt: NOW - 5 }),
+        noteReassessed: async () => void done.push('noted'),
       },
-    },
-    ...{ timeoutMs: 5000, maxAgeMs: 5000, now, random: () => 0.5 },
-  });
+      sendSlots: {
+        reserve: async (data) => ({ isNow: true, runAt: NOW, data }),
+        hold: async () => ({ at: NOW, shift: 0 }),
+      },
+      channel: {
+        send: async () => ({}),
+        amend: async (handle, { body }) => {
+          done.push(`amend ${handle}: ${String(body)}`);
+          return { handle };
+        },
+      },
+      ...{ timeoutMs: 5000, maxAgeMs: 5000, now, random: () => 0.5 },
+    }),
+  );
   expect(verdict).toEqual({ done: true });
   expect(done).toEqual(['amend old: 2 with buttons, changed', 'sent old', 'noted', 'unclaim']);
 });
@@ -146,7 +149,7 @@ test('a changed message keeps its buttons', async () => {
 test('while it waits for its send slot, the message is neither recalled nor composed again', async () => {
   const job = jobOf([], { reassessed: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] });
   const done: string[] = [];
-  const dependencies: Parameters<typeof reassess>[1] = {
+  const dependencies = handed({
     compose: () => expect.fail('composed without a slot'),
     threads: {
       find: async () => undefined,
@@ -167,7 +170,7 @@ test('while it waits for its send slot, the message is neither recalled nor comp
     },
     channel: { send: async () => ({}) },
     ...{ timeoutMs: 5000, maxAgeMs: 5000, now, random: () => 0.5 },
-  };
+  });
   const verdict = await reassess(jobRun(job), dependencies);
   expect(verdict).toMatchObject({ done: false, runAt: NOW + 5000, data: { ticket: { at: NOW + 5000 } } });
   expect(done).toEqual(['recalled', 'asked']);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { slice } from '../../src/chunks.ts';
-import { type SendDependencies, send } from '../../src/deliver/send.ts';
+import { send } from '../../src/deliver/send.ts';
 import type { AttemptInput, AttemptResult } from '../../src/deliver/stage.ts';
 import type { Earlier, Threads } from '../../src/deliver/threads.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { jobOf, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
+import { type Handed, handed, jobOf, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const DELIVERED: AttemptResult = { kind: 'delivered', receipt: { handle: 'new' }, isRepeat: false };
@@ -14,7 +14,7 @@ interface SetUp {
   earlier?: Earlier;
   isTaken?: boolean;
   answers?: (AttemptResult | Error)[];
-  changes?: Partial<SendDependencies>;
+  changes?: Handed;
 }
 
 const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp = {}) => {
@@ -28,7 +28,7 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
       void done.push(`remember ${handle}: ${alerts.map(({ itemId }) => itemId).join()}`),
     claim: async () => (isTaken ? 'taken' : async () => void done.push('unclaim')),
   };
-  const dependencies: SendDependencies = {
+  const dependencies = handed({
     compose: ({ destination, alerts }) => slice(() => [messageOf({ ...jobOf([]), destination, alerts })]),
     attempt: async (input) => {
       tried.push(input);
@@ -43,7 +43,7 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
     canAmend: true,
     now,
     ...changes,
-  };
+  });
   const run = async (job: ParcelJob = jobOf([2])) => {
     const each = messageRun(job);
     expect(await send(each, dependencies)).toBeUndefined();

@@ -1,15 +1,15 @@
 /** What is for a destination that its receiver disabled ends at once, and is kept. */
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
-import type { AttemptEvent } from '../../src/deliver/attempt-stages.ts';
 import { createDisabled } from '../../src/deliver/destinations.ts';
+import type { AttemptEvent } from '../../src/deliver/stage.ts';
 import { refuse } from '../../src/deliver/unsent.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { destinationOf, inspectionAlert } from '../support/alerts.ts';
-import { jobRun } from '../support/delivery-runs.ts';
+import { handed, jobRun } from '../support/delivery-runs.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const GONE = destinationOf('webhook', 'https://hooks.example/s3cr3t', 'hooks.example (ab12)');
@@ -37,7 +37,10 @@ const setUp = () => {
   };
   const run = async (destination = GONE) => {
     const [found, alerts] = [await disabled.find(destination.id), await ledger.pending(destination, ALERTS)];
-    return refuse(jobRun(parcelJob({ destination, alerts: ALERTS }), { alerts, disabled: found }), dependencies);
+    return refuse(
+      jobRun(parcelJob({ destination, alerts: ALERTS }), { alerts, disabled: found }),
+      handed(dependencies),
+    );
   };
   return { disabled, ledger, dead, destinationStats, announced, events, run };
 };

@@ -1,11 +1,17 @@
 /** What the stages of a delivery are handed, as tests need it. */
 
 import type { Message } from '../../src/channels/channel.ts';
-import type { AttemptRun, JobRun, MessageRun, Unit } from '../../src/deliver/stage.ts';
+import type { AttemptRun, JobRun, MessageDependencies, MessageRun, Unit } from '../../src/deliver/stage.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION } from './deliveries.ts';
 import { makeAlert } from './numbered.ts';
+
+type Some<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Key in keyof T]?: Some<T[Key]> } : T;
+
+/** Of all that a delivery needs, what the stages of a test use. */
+export type Handed = Some<MessageDependencies>;
+export const handed = (some: Handed): MessageDependencies => some as MessageDependencies;
 
 export const NOW = Date.parse('2026-11-20T12:00:00Z');
 export const now = (): number => NOW;

@@ -1,7 +1,7 @@
 /** Gives the messages of a delivery their buttons or link, and keeps what a press needs to find them again. */
 import type { Alert } from '../../alert.ts';
 import type { Channel, Message } from '../../channels/channel.ts';
-import type { WithButtons } from '../../deliver/compose.ts';
+import type { WithButtons } from '../../deliver/stage.ts';
 import { transactionOf } from '../../deliver/threads.ts';
 import { annotationOf, detectorsOf, linkOf, tokenOf } from './annotation.ts';
 import type { Show } from './show.ts';

@@ -5,11 +5,10 @@
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
 import type { Message, Receipt } from '../../channels/channel.ts';
 import { kindFacts } from '../../channels/registry.ts';
-import type { ComposeDependencies } from '../../deliver/compose.ts';
-import type { CorrelateDependencies } from '../../deliver/job-stages.ts';
 import { createRateLimiter } from '../../deliver/rate-limiter.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
-import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
+import type { Batching, DeliverDependencies } from '../../deliver/stage.ts';
+import { createDeliver } from '../../deliver/worker.ts';
 import type { DispatchDependencies } from '../../dispatch/dispatch.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
@@ -33,7 +32,7 @@ export interface SimulatedMessage {
 
 /** As much of a channel kind as a simulation needs. */
 export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
-  compose: ComposeDependencies['compose'];
+  compose: DeliverDependencies['compose'];
   /** People read it: what cannot be sent at once joins a batch. */
   isBatched: boolean;
   /** How long its messages wait for more, in milliseconds. Default: not at all. */
@@ -42,7 +41,7 @@ export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'se
   canAmend: boolean;
 }
 
-export interface SimulatedDeliveryDependencies extends Required<CorrelateDependencies> {
+export interface SimulatedDeliveryDependencies extends Required<Pick<DeliverDependencies, 'uncovered'>> {
   timeline: Timeline;
   kinds: ReadonlyMap<ChannelKind, SimulatedKind>;
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
@@ -121,12 +120,7 @@ export const createSimulatedDelivery = (
     return kindFacts(destination.kind).givesHandle(destination.address) ? { handle: id } : {};
   };
 
-  const enqueueBatch: NonNullable<DeliverDependencies['batching']>['enqueueBatch'] = async (
-    destination,
-    number,
-    alerts,
-    delayMs,
-  ) => {
+  const enqueueBatch: Batching['enqueueBatch'] = async (destination, number, alerts, delayMs) => {
     const id = batchJobId(destination, number);
     if (!batchJobs.has(id)) addJob(batchJob(destination, number, alerts), now() + delayMs);
     batchJobs.add(id);

@@ -1,7 +1,8 @@
 /** What a daemon tidies up: dead letters that are too old, and what waits for kinds that nobody has any more. */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
-import { endUnsent, type UnsentDependencies } from '../../deliver/unsent.ts';
+import type { UnsentDependencies } from '../../deliver/attempt-stages.ts';
+import { endUnsent } from '../../deliver/unsent.ts';
 import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';
