@@ -22,7 +22,7 @@ export const lookUp: JobStage = async (run, dependencies) => {
     unlessLastTry(job, dependencies, health.pausedUntil),
     batching && isFresh(job) ? batching.batches.hasOpenBatch(job.destination) : false,
     // A batch grows until its send slot comes: `batch` asks then.
-    job.gathering === undefined ? ledger.pending(job.destination, job.alerts) : [],
+    job.batchNumber === undefined ? ledger.pending(job.destination, job.alerts) : [],
   ]);
   run.disabled = found;
   run.job = { ...job, destination };
@@ -34,10 +34,10 @@ export const lookUp: JobStage = async (run, dependencies) => {
 
 /** What goes to `destination` of `alerts`, where their job waited for other alerts that may cover them. */
 export const uncoveredOf = async (
-  { destination, unlessTold }: ParcelJob,
+  { destination, unlessCovered }: ParcelJob,
   alerts: readonly Alert[],
   { uncovered }: DeliverDependencies,
-): Promise<readonly Alert[]> => (unlessTold && uncovered ? uncovered(destination, alerts) : alerts);
+): Promise<readonly Alert[]> => (unlessCovered && uncovered ? uncovered(destination, alerts) : alerts);
 
 /** Leaves out alerts that another alert covers by now. */
 export const correlate: JobStage = async (run, dependencies) => {
@@ -67,9 +67,9 @@ export const waitUntil = async (
   job: ParcelJob,
   { batching, now }: DeliverDependencies,
 ): Promise<Verdict> => {
-  const { firstTriedAt = now(), destination, gathering } = job;
-  if (gathering !== undefined && now() - firstTriedAt > SEAL_AFTER_MS) {
-    await batching?.batches.seal(destination, gathering);
+  const { firstTriedAt = now(), destination, batchNumber } = job;
+  if (batchNumber !== undefined && now() - firstTriedAt > SEAL_AFTER_MS) {
+    await batching?.batches.seal(destination, batchNumber);
   }
   return rerun(until, { ...job, firstTriedAt });
 };
@@ -95,20 +95,20 @@ export const batch: JobStage = async (run, { batching, sendSlots, ledger }) => {
   const { job, alerts, hasOpenBatch } = run;
   if (batching === undefined) return undefined;
   if (hasOpenBatch || waitsForMore(run, batching)) return joinBatch(job.destination, alerts, batching);
-  if (job.gathering === undefined) return undefined;
+  if (job.batchNumber === undefined) return undefined;
   const slot = await sendSlots.reserve(job);
   if (!slot.isNow) return rerun(slot.runAt, slot.data);
   run.job = slot.data;
-  run.alerts = await ledger.pending(job.destination, await batching.batches.seal(job.destination, job.gathering));
+  run.alerts = await ledger.pending(job.destination, await batching.batches.seal(job.destination, job.batchNumber));
   return undefined;
 };
 
 /** Once every delivery of a job's batch has ended. */
 export const dropBatch = async (
-  { destination, gathering }: ParcelJob,
+  { destination, batchNumber }: ParcelJob,
   { batching }: DeliverDependencies,
 ): Promise<void> => {
-  if (gathering !== undefined) await batching?.batches.drop(destination, gathering);
+  if (batchNumber !== undefined) await batching?.batches.drop(destination, batchNumber);
 };
 
 /** The first wait for an alert that is followed up; each further one is twice as long. */
@@ -134,8 +134,8 @@ const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(ale
  * short run a minute, and nothing has to be remembered and woken for it.
  */
 export const inOrder: JobStage = async ({ job, alerts }, { waiting, maxAgeMs, now }) => {
-  const { waits = 0, gathering, destination } = job;
-  if (waiting === undefined || gathering !== undefined || alerts.length === 0) return undefined;
+  const { waits = 0, batchNumber, destination } = job;
+  if (waiting === undefined || batchNumber !== undefined || alerts.length === 0) return undefined;
   const firsts = alerts.flatMap(followed);
   if (firsts.length < alerts.length || waitedMs(waits) >= maxAgeMs) return undefined;
   const left = await waiting(destination, firsts);

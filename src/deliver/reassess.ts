@@ -35,8 +35,8 @@ export const noteReassessed = ({ run, message: { alerts } }: MessageRun): void =
 };
 
 /** What is left of a job when everything in it was sent. */
-export const reassessedJob = ({ v, destination, share, reassessed }: ParcelJob): ParcelJob | undefined =>
-  reassessed && { v, destination, share, reassessed, alerts: [], attempt: 0, format: 'rich' };
+export const reassessedJob = ({ v, destination, fairnessKey, reassessed }: ParcelJob): ParcelJob | undefined =>
+  reassessed && { v, destination, fairnessKey, reassessed, alerts: [], attempt: 0, format: 'rich' };
 
 /** The job with the changes after this one. */
 const withoutFirst = (job: ParcelJob): ParcelJob | undefined => {
@@ -105,7 +105,7 @@ const hasAsked = ({ slot, ticket }: ParcelJob): boolean => slot !== undefined ||
 export const reassess: JobStage = async (run, dependencies) => {
   const { job, alerts } = run;
   const [next] = job.reassessed ?? [];
-  if (next === undefined || alerts.length > 0 || job.gathering !== undefined) return undefined;
+  if (next === undefined || alerts.length > 0 || job.batchNumber !== undefined) return undefined;
   const { threads, sendSlots, now } = dependencies;
   const recall = () => threads?.reassess(job.destination, next);
   // A message that nobody remembers takes no slot from others.

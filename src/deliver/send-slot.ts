@@ -142,7 +142,7 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
     const sender = senderOf(job.destination);
     if (!own.isNow || sender === undefined || !isLimited(sender.rate)) return own;
     if (senderTurns) {
-      const hasSlot = await senderTurns.take(sender, job.share);
+      const hasSlot = await senderTurns.take(sender, job.fairnessKey);
       return { isNow: hasSlot, runAt: now(), data: { ...job, slot: { ...slot, at: Math.max(slot.at, now()) } } };
     }
     const senderSlot = await rateLimiter.reserve(sender, sender.rate, job.senderSlot);
@@ -167,7 +167,7 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
   /** The slot of this moment, if it is its turn; else it comes back when that is likely. */
   const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
     const { ticket: _ticket, ...others } = job;
-    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, lineId(job.share), job);
+    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, lineId(job.fairnessKey), job);
     return slot ? withSender(others, slot) : { isNow: false, runAt: ticket.at, data: { ...job, ticket } };
   };
 

@@ -258,7 +258,7 @@ export const DONE: Verdict = { done: true };
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 /** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
-export const isFresh = ({ attempt, moves, slot, gathering, format, progress, reassessed }: ParcelJob): boolean =>
+export const isFresh = ({ attempt, moves, slot, batchNumber, format, progress, reassessed }: ParcelJob): boolean =>
   attempt === 0 &&
   format === 'rich' &&
-  [moves, slot, gathering, progress, reassessed].every((value) => value === undefined);
+  [moves, slot, batchNumber, progress, reassessed].every((value) => value === undefined);

@@ -1,7 +1,7 @@
 /**
  * Batches: alerts that wait for a destination that cannot take them now. The open batch takes in alerts until its first
  * try, when it is sealed, so that every retry sends the same. Each batch has a number and a job; alerts that come after
- * the seal belong to the next one. A batch that is full is sealed early. (The Redis keys call it gathering and frozen.)
+ * the seal belong to the next one. A batch that is full is sealed early. (The Redis keys call it batchNumber and frozen.)
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';

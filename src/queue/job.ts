@@ -1,14 +1,12 @@
 /**
- * The data of a parcel's job in Redis. A field is never renamed, so some have older names: `gathering` is a batch, `share`
- * the fairness key, `moves` are address changes, `unlessTold` is "unless covered". A new field that a daemon of the version
- * before may safely overlook keeps the version; data that it would read wrongly gets a higher one, and then it leaves the
- * job alone.
+ * The data of a parcel's job in Redis. A new field that the version before may safely overlook keeps the version; data that
+ * it would read wrongly gets a higher one, and then it leaves the job alone.
  */
 import type { Alert, Destination, Format, Parcel, Reassessment } from '../alert.ts';
 import { parcelId } from '../item.ts';
 import { fairnessKey } from './fairness.ts';
 
-const VERSION = 3;
+const VERSION = 4;
 
 /** An assessment that changed: the message about it is changed to say so, once its follow-up is sent. */
 export interface Reassessed extends Reassessment {
@@ -39,7 +37,7 @@ export interface ParcelJob extends Parcel {
   /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
   /** Whose turn it takes, see `fairness.ts`. */
-  share: string;
+  fairnessKey: string;
   /** Epoch milliseconds of the first try: retries end by age. */
   firstTriedAt?: number;
   /** Epoch milliseconds of the first `unknown` failure in a row; absent where the last failure was another. */
@@ -57,7 +55,7 @@ export interface ParcelJob extends Parcel {
   /** How often it found no free send slot, see `deliver/send-slot.ts`. */
   misses?: number;
   /** Alerts that another alert covers there by the time the job runs are not sent. */
-  unlessTold?: true;
+  unlessCovered?: true;
   /** Of a message that goes out in parts: its id, the last part's receipt, and the time that it shows as sent. */
   progress?: { id: string; format: Format; after: string; at: number };
   /** How often it waited for another job to finish the message that its alerts belong to. */
@@ -69,7 +67,7 @@ export interface ParcelJob extends Parcel {
   /** Whose messages are changed when everything in the job is sent; `alerts` is empty then. */
   reassessed?: Reassessed[];
   /** The number of the batch that it sends, see `batch-store.ts`; `alerts` is empty then. */
-  gathering?: number;
+  batchNumber?: number;
 }
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({
@@ -77,17 +75,17 @@ export const parcelJob = (parcel: Parcel): ParcelJob => ({
   ...parcel,
   attempt: 0,
   format: 'rich',
-  share: fairnessKey(parcel.alerts),
+  fairnessKey: fairnessKey(parcel.alerts),
 });
 
 /** `alerts`: those that open the batch. */
-export const batchJob = (destination: Destination, batch: number, alerts: readonly Alert[]): ParcelJob => ({
+export const batchJob = (destination: Destination, batchNumber: number, alerts: readonly Alert[]): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
-  share: fairnessKey(alerts),
-  gathering: batch,
+  fairnessKey: fairnessKey(alerts),
+  batchNumber,
 });
 
-export const batchJobId = ({ id }: Destination, batch: number): string => `gathering_${id}_${batch}`;
+export const batchJobId = ({ id }: Destination, batch: number): string => `batch_${id}_${batch}`;
 
 /** Equal alerts for one destination have the same job id; a `nonce` makes a deliberate repeat another job. */
 export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): string => {

@@ -46,8 +46,8 @@ const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never
   throw new DelayedError();
 };
 
-const claimOf = ({ share, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
-  key: share,
+const claimOf = ({ fairnessKey, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
+  key: fairnessKey,
   destination: destination.id,
   priority,
   isDue: ((slot ?? ticket)?.at ?? Number.POSITIVE_INFINITY) <= Date.now(),

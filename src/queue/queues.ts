@@ -80,10 +80,10 @@ const createEnqueue =
   async (parcels, nonce, delay) => {
     const jobs = parcels.map((parcel) => {
       const data = parcelJob(parcel);
-      const priority = priorities[parcel.destination.kind].next(data.share, urgencyOfParcel(parcel));
+      const priority = priorities[parcel.destination.kind].next(data.fairnessKey, urgencyOfParcel(parcel));
       return {
         name: 'parcel',
-        data: { ...data, ...(delay === undefined ? {} : { unlessTold: true }) },
+        data: { ...data, ...(delay === undefined ? {} : { unlessCovered: true }) },
         opts: { jobId: parcelJobId(parcel, nonce), priority, ...(delay === undefined ? {} : { delay }) },
       };
     });
@@ -103,9 +103,9 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
     enqueueBatch: async (destination, batch, alerts, delay = 0) => {
       const data = batchJob(destination, batch, alerts);
       // Something urgent may join it later.
-      const priority = priorities[destination.kind].next(data.share, 'critical');
+      const priority = priorities[destination.kind].next(data.fairnessKey, 'critical');
       const opts = { jobId: batchJobId(destination, batch), priority, delay };
-      await queues[destination.kind].add('gathering', data, opts);
+      await queues[destination.kind].add('batch', data, opts);
     },
     work: createWork(settings, queues, canaryKey),
     counts: () =>

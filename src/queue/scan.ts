@@ -30,7 +30,7 @@ const deliveryKey = ({ alert, destination }: DeliveryRef): string => `${destinat
 interface Written {
   destination?: { id?: string };
   alerts?: { id?: string }[];
-  gathering?: number;
+  batchNumber?: number;
 }
 
 const createJobReader = (redis: RedisClient, prefix: string) => {
@@ -70,9 +70,9 @@ const createDeliveriesOf = (redis: RedisClient, prefix: string) => {
   };
 
   return async (json: string): Promise<string[]> => {
-    const { destination: { id = '' } = {}, alerts = [], gathering } = JSON.parse(json) as Written;
+    const { destination: { id = '' } = {}, alerts = [], batchNumber } = JSON.parse(json) as Written;
     const ids = alerts.map((alert) => alert.id ?? '');
-    if (gathering !== undefined) ids.push(...(await batchedIn(id, gathering)));
+    if (batchNumber !== undefined) ids.push(...(await batchedIn(id, batchNumber)));
     return ids.map((alert) => deliveryKey({ alert, destination: id }));
   };
 };

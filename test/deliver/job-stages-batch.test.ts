@@ -166,7 +166,7 @@ describe('alerts of a kind that waits for more', () => {
     await batches.add(DESTINATION, alerts);
     for (const alert of alerts) add([alert]);
     await run(1000);
-    expect([...jobs.values()].map(({ data }) => data.gathering)).toEqual([1]);
+    expect([...jobs.values()].map(({ data }) => data.batchNumber)).toEqual([1]);
     for (const alert of alerts) add([alert]);
     await run(3000);
     for (const alert of alerts) add([alert]);
@@ -216,7 +216,7 @@ describe('the stage', () => {
   });
 
   test('seals a batch only when its send slot has come, and then goes on with what is pending in it', async () => {
-    const job = jobOf([], { gathering: 3 });
+    const job = jobOf([], { batchNumber: 3 });
     const early = setUpStage(false);
     const data = { ...job, slot: SLOT };
     expect(await batch(jobRun(job), early.dependencies)).toEqual({ done: false, runAt: NOW + 50, data });
@@ -231,7 +231,7 @@ describe('the stage', () => {
   test('a batch is dropped at the end of its own job, not of any other', async () => {
     const { done, dependencies } = setUpStage(true);
     await dropBatch(jobOf([1]), dependencies);
-    await dropBatch(jobOf([], { gathering: 3 }), dependencies);
+    await dropBatch(jobOf([], { batchNumber: 3 }), dependencies);
     expect(done).toEqual(['drop 3']);
   });
 });

@@ -11,7 +11,7 @@ test('a job that waited for a covering alert goes on with what is not covered', 
     asked.push(id);
     return alerts.slice(1);
   };
-  const run = jobRun(jobOf([1, 2], { unlessTold: true }), { alerts });
+  const run = jobRun(jobOf([1, 2], { unlessCovered: true }), { alerts });
   expect(await correlate(run, handed({ uncovered }))).toBeUndefined();
   expect(run.alerts).toEqual([makeAlert(2)]);
   expect(asked).toEqual([run.job.destination.id]);
@@ -21,7 +21,7 @@ test('any other job sends everything, and nobody is asked', async () => {
   const uncovered = () => Promise.reject(new Error('asked'));
   const run = jobRun(jobOf([1, 2]), { alerts });
   await correlate(run, handed({ uncovered }));
-  const without = jobRun(jobOf([1, 2], { unlessTold: true }), { alerts });
+  const without = jobRun(jobOf([1, 2], { unlessCovered: true }), { alerts });
   await correlate(without, handed({}));
   expect([run.alerts, without.alerts]).toEqual([alerts, alerts]);
 });

@@ -66,5 +66,5 @@ test('what turned worse never waits, nor does what comes with other alerts, nor 
   expect(await played({ ...good, alerts: [...good.alerts, ...jobOf([2]).alerts] }, ['first of item-1'])).toEqual(
     nobodyAsked,
   );
-  expect(await played({ ...good, gathering: 1 }, ['first of item-1'])).toEqual(nobodyAsked);
+  expect(await played({ ...good, batchNumber: 1 }, ['first of item-1'])).toEqual(nobodyAsked);
 });

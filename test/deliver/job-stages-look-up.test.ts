@@ -48,7 +48,7 @@ test('a job past its largest age has its last try: no circuit keeps it', async (
 
 test('what is in a batch is not asked for yet, and its job joins none', async () => {
   const { asked, dependencies } = setUp(3);
-  const run = jobRun(jobOf([], { gathering: 3 }));
+  const run = jobRun(jobOf([], { batchNumber: 3 }));
   await lookUp(run, dependencies);
   expect(asked.toSorted()).toEqual(['address', 'circuit', 'disabled']);
   expect(run.alerts).toEqual([]);

@@ -56,7 +56,7 @@ test('what was tried, and what a program reads, waits by itself and ages meanwhi
 
 test('a batch that waits for more than an hour is sealed: its age cannot kill newer alerts', async () => {
   const { done, batching } = setUp();
-  const batchOf = (firstTriedAt: number) => jobRun(jobOf([], { gathering: 7, firstTriedAt }), { pausedUntil: UNTIL });
+  const batchOf = (firstTriedAt: number) => jobRun(jobOf([], { batchNumber: 7, firstTriedAt }), { pausedUntil: UNTIL });
   await pause(batchOf(NOW - HOUR), handed({ batching, now }));
   expect(done).toEqual([]);
   await pause(batchOf(NOW - HOUR - 1), handed({ batching, now }));

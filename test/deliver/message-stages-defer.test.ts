@@ -102,7 +102,7 @@ describe('a message that waits', () => {
     const uncovered = async () => [makeAlert(3)];
     const job = jobOf([1, 2, 3]);
     expect(await defer(messageRun(job), { ...dependencies, sendSlots, uncovered })).toEqual({ done: true });
-    const waited = messageRun({ ...job, unlessTold: true });
+    const waited = messageRun({ ...job, unlessCovered: true });
     expect(await defer(waited, { ...dependencies, sendSlots, uncovered })).toEqual({ done: true });
     expect(done).toEqual(['add item-2,item-3', 'enqueue 1', 'add item-3', 'enqueue 1']);
   });

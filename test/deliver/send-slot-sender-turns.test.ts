@@ -108,7 +108,7 @@ test('one protocol has 3,000 chats: another waits for hardly any of them', async
     async (job) => {
       const slot = await slots.take(job);
       if (!slot?.isNow) return { done: false, runAt: slot?.runAt ?? Date.now(), data: slot?.data ?? job };
-      sent.push(job.share ?? '');
+      sent.push(job.fairnessKey ?? '');
       return { done: true };
     },
     () => {},

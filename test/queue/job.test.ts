@@ -11,19 +11,19 @@ const parcel = (...numbers: number[]) => ({ destination: SLACK, alerts: numbers.
 test('a fresh job is rich, untried and readable', () => {
   const job = parcelJob(parcel(1));
   expect(job).toEqual({
-    v: 3,
+    v: 4,
     destination: SLACK,
     alerts: [makeAlert(1)],
     attempt: 0,
     format: 'rich',
-    share: fairnessKey([makeAlert(1)]),
+    fairnessKey: fairnessKey([makeAlert(1)]),
   });
   expect(readParcelJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
 });
 
-test("a batch's job names its number under the name that Redis has always had", () => {
-  expect(batchJob(SLACK, 7, [makeAlert(1)])).toMatchObject({ v: 3, alerts: [], gathering: 7 });
-  expect(batchJobId(SLACK, 7)).toBe(`gathering_${SLACK.id}_7`);
+test("a batch's job names its number", () => {
+  expect(batchJob(SLACK, 7, [makeAlert(1)])).toMatchObject({ v: 4, alerts: [], batchNumber: 7 });
+  expect(batchJobId(SLACK, 7)).toBe(`batch_${SLACK.id}_7`);
 });
 
 test('equal parcels have the same id; another alert, destination or nonce makes another', () => {
@@ -41,7 +41,7 @@ test('equal parcels have the same id; another alert, destination or nonce makes 
 });
 
 test.each([
-  [{ v: 4 }, '4'],
+  [{ v: 5 }, '5'],
   [{ v: 2 }, '2'],
   [{}, 'undefined'],
   [null, 'undefined'],

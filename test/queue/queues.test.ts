@@ -70,7 +70,7 @@ test('a parcel that another alert may cover waits and is marked as such', async 
     return { done: true };
   });
   await until('its run', () => runs.length === 1);
-  expect(runs[0]?.job.unlessTold).toBe(true);
+  expect(runs[0]?.job.unlessCovered).toBe(true);
   expect(runs[0]?.afterMs).toBeGreaterThanOrEqual(250);
 });
 
@@ -82,8 +82,8 @@ test('of many jobs of one protocol, another protocol waits for one', async () =>
   await queues.enqueueBatch(OTHER, 1, [makeAlert(1001, { protocol: 'Quiet batch' })]);
   await queues.enqueue([{ destination: SLACK, alerts: [makeAlert(1002, { type: 'tocsin.mute.ended' })] }]);
   const shares: (string | undefined)[] = [];
-  work(async ({ share }) => {
-    shares.push(share);
+  work(async ({ fairnessKey }) => {
+    shares.push(fairnessKey);
     return { done: true };
   });
   await until('all of them', () => shares.length === 303);
@@ -113,7 +113,7 @@ test('a batch that waits for more has its job later, from when it was opened', a
     return { done: true };
   });
   await until('its run', () => runs.length === 1);
-  expect(runs[0]?.job.gathering).toBe(3);
+  expect(runs[0]?.job.batchNumber).toBe(3);
   expect(runs[0]?.afterMs).toBeGreaterThanOrEqual(250);
 });
 

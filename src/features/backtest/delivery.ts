@@ -153,7 +153,7 @@ export const createSimulatedDelivery = (
       for (const parcel of parcels) {
         const at = now() + (delayMs ?? 0);
         ready.note(parcel.destination, parcel.alerts, at);
-        addJob({ ...parcelJob(parcel), ...(delayMs === undefined ? {} : { unlessTold: true }) }, at);
+        addJob({ ...parcelJob(parcel), ...(delayMs === undefined ? {} : { unlessCovered: true }) }, at);
       }
     },
   };

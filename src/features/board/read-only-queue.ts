@@ -34,7 +34,7 @@ export const shownData = (data: unknown, most: number): unknown => {
   if (typeof data !== 'object' || data === null || Object.keys(data).length === 0) return {};
   const job = readParcelJob(data);
   if ('unknownVersion' in job) return { notShown: `this daemon does not know version ${job.unknownVersion}` };
-  const { v, share, attempt, firstTriedAt, unknownSince, format, moves, misses, yields, gathering, slot } = job;
+  const { v, fairnessKey, attempt, firstTriedAt, unknownSince, format, moves, misses, yields, batchNumber, slot } = job;
   const { id, kind, label } = job.destination;
   const alerts = within(job.alerts, most);
   const left = job.alerts.length - alerts.length;
@@ -42,7 +42,7 @@ export const shownData = (data: unknown, most: number): unknown => {
     ...{
       v,
       destination: { id, kind, label },
-      share,
+      fairnessKey,
       attempt,
       firstTriedAt,
       unknownSince,
@@ -51,7 +51,7 @@ export const shownData = (data: unknown, most: number): unknown => {
       misses,
       yields,
     },
-    ...{ batch: gathering, slot, alerts },
+    ...{ batch: batchNumber, slot, alerts },
     ...(left === 0
       ? {}
       : { notShown: `${left} of ${job.alerts.length} alerts: see tocsin trace, or the job's own page` }),

@@ -62,12 +62,12 @@ export const createLeftKinds = (dependencies: LeftKindsDependencies) => {
 
   /** Gives how many deliveries it ended. It removes the job last, so that after a crash it runs again and adds nothing. */
   const endJob = async (kind: ChannelKind, { id, job }: LeftJob): Promise<number> => {
-    const { destination, attempt, gathering } = job;
-    const own = gathering === undefined ? job.alerts : await batches.seal(destination, gathering);
+    const { destination, attempt, batchNumber } = job;
+    const own = batchNumber === undefined ? job.alerts : await batches.seal(destination, batchNumber);
     const alerts = await ledger.pending(destination, own);
     const message = `the config does not set up ${kind} any more, and nobody sent it within a day`;
     if (alerts.length > 0) await endUnsent({ destination, alerts, attempt, reason: REASON, message }, dependencies);
-    if ((await queues.remove(kind, id)) && gathering !== undefined) await batches.drop(destination, gathering);
+    if ((await queues.remove(kind, id)) && batchNumber !== undefined) await batches.drop(destination, batchNumber);
     return alerts.length;
   };
 

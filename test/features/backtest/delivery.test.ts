@@ -21,7 +21,7 @@ interface Arrival {
   at: number;
   parcel: Parcel;
   /** Of it only what `uncovered` gives by then is sent. */
-  unlessTold?: true;
+  unlessCovered?: true;
 }
 
 interface Setting {
@@ -72,8 +72,8 @@ const forecastOf = async (
     uncovered: async (destination, alerts) => uncovered({ destination, alerts: [...alerts] }, timeline.now()),
     onMessage: (message) => messages.push(message),
   });
-  for (const { at, parcel, unlessTold } of arrivals) {
-    timeline.add(at, () => enqueue([parcel], undefined, unlessTold ? 0 : undefined));
+  for (const { at, parcel, unlessCovered } of arrivals) {
+    timeline.add(at, () => enqueue([parcel], undefined, unlessCovered ? 0 : undefined));
   }
   await timeline.run();
   return messages;
@@ -195,7 +195,7 @@ describe('a forecast', () => {
 
   test('leaves out what another alert covers by the time it is due', async () => {
     const [first, ...others] = arrivalsOf(range(1, 3).map(() => ({ waitMs: 1000, count: 1 })));
-    const waiting = others.map((arrival): Arrival => ({ ...arrival, unlessTold: true }));
+    const waiting = others.map((arrival): Arrival => ({ ...arrival, unlessCovered: true }));
     const uncovered = ({ alerts }: Parcel, at: number) => (at < T0 + 3000 ? alerts : []);
     const messages = await forecastOf(first ? [first, ...waiting] : [], {}, uncovered);
     expect(messages.map(itemsOf)).toEqual([['item-1'], ['item-2']]);
