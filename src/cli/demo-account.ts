@@ -1,23 +1,13 @@
 /** The demo's account of what happens at both ends: what the service produced, what arrived where, and how long it took. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBoundedMap } from '../bounded-map.ts';
 import type { ProducedEvent, ReceivedEvent, SandboxEvent } from '../sandbox/events.ts';
 import type { Sandbox, SandboxAddresses } from '../sandbox/sandbox.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock } from '../time.ts';
 import type { CommandContext } from './context.ts';
 import { indented } from './table.ts';
-
-// Which of the alerts that a demo's service produced have arrived on every kind of channel. Asks only the receivers.
-
-export interface DemoSums {
-  /** Criticals and stored notifications. */
-  alerts: number;
-  /** Of these, delivered on every kind. */
-  delivered: number;
-  /** Of the delivered, notifications that came with the inspection of their transaction, and not by themselves. */
-  withInspection: number;
-}
 
 interface Entry {
   event: ProducedEvent;
@@ -33,21 +23,20 @@ const REMEMBERED = 2000;
 const LETTERS = 60;
 const lettersOf = (text: string): string => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '');
 
-const messageOf = (json: string): string => {
-  try {
-    const { data } = JSON.parse(json) as { data?: { notification?: { message?: unknown } } };
-    return String(data?.notification?.message ?? '');
-  } catch {
-    return '';
-  }
+/** What a message says, as far as a notification can be found in it. */
+const saidBy = ({ kind, text }: ReceivedEvent): string => {
+  if (kind !== 'webhook') return lettersOf(text);
+  const { data } = JSON.parse(text) as { data?: { notification?: { message?: string } } };
+  return lettersOf(data?.notification?.message ?? '');
 };
 
-/** What a message says, as far as a notification can be found in it. */
-const saidBy = ({ kind, text }: ReceivedEvent): string => lettersOf(kind === 'webhook' ? messageOf(text) : text);
-
+/** Which of the alerts that the service produced have arrived on every kind of channel. Asks only the receivers. */
 export const createDemoSums = (kinds: readonly string[]) => {
-  const entries = new Map<string, Entry>();
-  const sums: DemoSums = { alerts: 0, delivered: 0, withInspection: 0 };
+  const entries = createBoundedMap<string, Entry>(REMEMBERED);
+  /** `withInspection`: notifications that came with the inspection of their transaction, and not by themselves. */
+  const sums = { alerts: 0, delivered: 0, withInspection: 0 };
+
+  const remembered = (): Entry[] => Array.from(entries.entries(), ([, entry]) => entry);
 
   const isComplete = (entry: Entry): boolean => kinds.every((kind) => entry.kinds.has(kind));
   const isAlong = (entry: Entry): boolean =>
@@ -64,7 +53,7 @@ export const createDemoSums = (kinds: readonly string[]) => {
   /** The notification that a message quotes. Those with the same text are delivered one after the other. */
   const quotedIn = (event: ReceivedEvent): Entry | undefined => {
     const said = saidBy(event);
-    const quoted = [...entries.values()].filter(({ event: { message = '', txHash } }) => {
+    const quoted = remembered().filter(({ event: { message = '', txHash } }) => {
       const letters = lettersOf(message).slice(0, LETTERS);
       const isThere = txHash === undefined || event.txHashes.includes(txHash);
       return letters !== '' && isThere && said.includes(letters);
@@ -73,7 +62,7 @@ export const createDemoSums = (kinds: readonly string[]) => {
   };
 
   const namedIn = ({ ids, txHashes }: ReceivedEvent): Entry[] =>
-    [...entries.values()].filter(
+    remembered().filter(
       ({ event: { id, txHash } }) => ids.includes(id) || (txHash !== undefined && txHashes.includes(txHash)),
     );
 
@@ -81,10 +70,6 @@ export const createDemoSums = (kinds: readonly string[]) => {
     produced: (event: ProducedEvent): void => {
       sums.alerts += 1;
       entries.set(event.id, { event, kinds: new Set(), isOwn: false });
-      for (const id of entries.keys()) {
-        if (entries.size <= REMEMBERED) break;
-        entries.delete(id);
-      }
     },
     /** Gives what the message is about; undefined where nothing that is remembered fits. */
     received: (event: ReceivedEvent): ProducedEvent | undefined => {
@@ -94,12 +79,11 @@ export const createDemoSums = (kinds: readonly string[]) => {
       for (const entry of named) count(entry, event.kind, false);
       return (quoted ?? named[0])?.event;
     },
-    sums: (): DemoSums => ({ ...sums }),
+    sums: () => ({ ...sums }),
   };
 };
 
-// What a demo shows besides its traffic, on a protocol of its own: a storm, and a channel that breaks and is mended.
-
+/** The protocol of what a demo shows besides its traffic: a storm, and a channel that breaks and is mended. */
 export const STAGE = 'Demo Stage';
 const CHANNEL = 'C0DEMOSTAGE';
 /** Where alerts go that nobody has accepted. */
@@ -153,14 +137,6 @@ export const sceneOf = ({ destination, txHashes }: ReceivedEvent): string => {
   if (destination === FALLBACK) return txHashes.length === 0 ? 'announced' : 'fallback';
   return txHashes.length > 1 ? `a digest of ${txHashes.length}` : 'delivered';
 };
-
-export interface Account {
-  opening(addresses: SandboxAddresses, opsUrl: string): void;
-  print(event: SandboxEvent): void;
-  /** A sentence about what happens next. */
-  tell(text: string): void;
-  closing(): void;
-}
 
 const KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 const COLOURS = { dim: '2', red: '31', green: '32', yellow: '33' } as const;
@@ -217,7 +193,7 @@ const latencyText = (kind: string, latencies: readonly number[]): string => {
   return `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} messages, latency p50 ${half}, p99 ${most}\n`;
 };
 
-export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'isTty' | 'raw'>): Account => {
+export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'isTty' | 'raw'>) => {
   const latencies = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
   const sums = createDemoSums(KINDS);
   let inspections = 0;
@@ -271,17 +247,18 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
   };
 
   return {
-    opening: (addresses, opsUrl) => {
+    opening: (addresses: SandboxAddresses, opsUrl: string): void => {
       begun = Date.now();
       write(openingText(addresses, opsUrl));
     },
-    print: (event) => {
+    print: (event: SandboxEvent): void => {
       if (isOnStage(event)) tellStage(event);
       else if (event.type === 'produced') tellProduced(event);
       else tellReceived(event);
     },
-    tell: (text) => line(Date.now(), 'demo', paint('yellow', text)),
-    closing: () => {
+    /** A sentence about what happens next. */
+    tell: (text: string): void => line(Date.now(), 'demo', paint('yellow', text)),
+    closing: (): void => {
       const { alerts, delivered, withInspection } = sums.sums();
       const along =
         withInspection === 0

@@ -158,7 +158,7 @@ export const listInspections = async (options: ListOptions, context: CommandCont
         rawOf: ({ raw }) => raw,
         render: (found) => renderInspections(found, createChainText(config), context.width),
       },
-      { json: options.json === true, limit },
+      { json: options.json, limit },
       context,
     );
     return EXIT.done;
@@ -233,7 +233,7 @@ export const notifications = async (options: NotificationOptions, context: Comma
         rawOf: ({ notification }) => notification.raw,
         render: (found) => renderNotifications(found, context.width),
       },
-      { json: options.json === true, limit },
+      { json: options.json, limit },
       context,
     );
     return EXIT.done;

@@ -18,12 +18,6 @@ export interface Listing<T> {
   render(items: readonly T[]): string;
 }
 
-export interface ListingOptions {
-  json?: boolean;
-  /** `Infinity` for all. */
-  limit: number;
-}
-
 const DEFAULT_LIMIT = 50;
 
 /** From `--limit` and `--all`. Throws a `UsageError`. */
@@ -37,38 +31,36 @@ export const limitOf = ({ limit, all }: { limit?: string; all?: boolean }): numb
 /** One more than is wanted shows whether there are more. */
 export const pageSizeFor = (limit: number, configured: number): number => Math.min(limit + 1, configured);
 
-interface Printer<T> {
-  add(items: readonly T[]): void;
-  end(): void;
-}
-
 /** Item by item, one a line, so that a long list needs no memory; an array all the same. */
-const createJsonPrinter = <T>({ rawOf }: Listing<T>, { write }: CommandContext): Printer<T> => {
+const createJsonPrinter = <T>({ rawOf }: Listing<T>, { write }: CommandContext) => {
   let isFirst = true;
   return {
-    add: (items) => {
+    add: (items: readonly T[]): void => {
       for (const item of items) {
         write(`${isFirst ? '[\n' : ',\n'}${JSON.stringify(rawOf(item))}`);
         isFirst = false;
       }
     },
-    end: () => write(isFirst ? '[]\n' : '\n]\n'),
+    end: (): void => write(isFirst ? '[]\n' : '\n]\n'),
   };
 };
 
-const createTextPrinter = <T>({ what, render }: Listing<T>, { show }: CommandContext): Printer<T> => {
+const createTextPrinter = <T>({ what, render }: Listing<T>, { show }: CommandContext) => {
   const all: T[] = [];
   return {
-    add: (items) => {
+    add: (items: readonly T[]): void => {
       for (const item of items) all.push(item);
     },
-    end: () => show(all.length === 0 ? `No ${what}.\n` : render(all)),
+    end: (): void => show(all.length === 0 ? `No ${what}.\n` : render(all)),
   };
 };
 
-/** Prints up to `limit` items, and says on standard error what is not among them. Throws what asking throws. */
-export const printListing = async <T>(listing: Listing<T>, options: ListingOptions, context: CommandContext) => {
-  const { json = false, limit } = options;
+/** Prints up to `limit` items (`Infinity` for all), and says on standard error what is not among them. */
+export const printListing = async <T>(
+  listing: Listing<T>,
+  { json = false, limit }: { json?: boolean | undefined; limit: number },
+  context: CommandContext,
+): Promise<void> => {
   const { what, fetchPage, identify } = listing;
   const printer = json ? createJsonPrinter(listing, context) : createTextPrinter(listing, context);
   // Items that appear on the same terminal are progress enough.

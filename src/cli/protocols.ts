@@ -64,7 +64,7 @@ export const listProtocols = async (options: ListOptions, context: CommandContex
         rawOf: ({ raw }) => mask.apply(raw),
         render: (found) => renderProtocols(found, context.width),
       },
-      { json: options.json === true, limit: Number.POSITIVE_INFINITY },
+      { json: options.json, limit: Number.POSITIVE_INFINITY },
       context,
     );
     mask.tell();

@@ -24,19 +24,10 @@ export interface ChosenService {
 }
 
 /** A protocol that can be changed. */
-export interface OwnedProtocol {
+interface OwnedProtocol {
   client: ServiceClient;
   protocol: Protocol;
   id: string;
-}
-
-export interface Services {
-  /** The one that `--service` names, or the only one. Throws a `UsageError`. */
-  chosen(): ChosenService;
-  /** The same; where there are several, the one that lists all these protocols. */
-  listing(protocols: readonly string[]): Promise<ChosenService>;
-  /** The one protocol of this id, else of this name. Throws a `UsageError`. */
-  owned(protocol: string): Promise<OwnedProtocol>;
 }
 
 const quoted = (names: readonly string[]): string => names.map((name) => `'${cleanLine(name)}'`).join(', ');
@@ -65,10 +56,8 @@ interface Listed {
   protocols: Protocol[];
 }
 
-const listAll = async (services: readonly ChosenService[], signal: AbortSignal): Promise<Listed[]> =>
-  await Promise.all(
-    services.map(async (service) => ({ service, protocols: await allProtocols(service.client, signal) })),
-  );
+const listAll = (services: readonly ChosenService[], signal: AbortSignal): Promise<Listed[]> =>
+  Promise.all(services.map(async (service) => ({ service, protocols: await allProtocols(service.client, signal) })));
 
 const listingOf = (listed: readonly Listed[], wanted: readonly string[]): ChosenService => {
   const services = listed.map(({ service }) => service);
@@ -89,12 +78,9 @@ const ownedOf = (listed: readonly Listed[], wanted: string): OwnedProtocol => {
   const byId = all.filter(({ protocol }) => protocol.id === wanted);
   const [first, ...others] = byId.length > 0 ? byId : all.filter(({ protocol }) => protocol.name === wanted);
   if (first === undefined) {
+    const services = listed.map(({ service }) => service);
     const known = all.map(({ protocol }) => protocol.name);
-    throw unknownProtocol(
-      listed.map(({ service }) => service),
-      wanted,
-      known,
-    );
+    throw unknownProtocol(services, wanted, known);
   }
   if (others.length > 0) {
     const ids = [first, ...others].map(
@@ -112,25 +98,24 @@ const required = (protocols: readonly string[]): readonly string[] => {
   return protocols;
 };
 
-const createServices = (
-  opened: readonly ChosenService[],
-  wanted: string | undefined,
-  signal: AbortSignal,
-): Services => {
+const createServices = (opened: readonly ChosenService[], wanted: string | undefined, signal: AbortSignal) => {
   const names = opened.map(({ client }) => client.name).join(', ');
   const candidates = wanted === undefined ? opened : opened.filter(({ client }) => client.name === wanted);
   const [first, ...others] = candidates;
   if (first === undefined) throw new UsageError(`--service must be one of ${names} (got '${String(wanted)}')`);
   return {
-    chosen: () => {
+    /** The one that `--service` names, or the only one. Throws a `UsageError`. */
+    chosen: (): ChosenService => {
       if (others.length === 0) return first;
       throw new UsageError(`the config has several services: name one with --service (${names})`);
     },
-    listing: async (protocols) => {
+    /** The same; where there are several, the one that lists all these protocols. */
+    listing: async (protocols: readonly string[]): Promise<ChosenService> => {
       const asked = required(protocols);
       return others.length === 0 ? first : listingOf(await listAll(candidates, signal), asked);
     },
-    owned: async (protocol) => {
+    /** The one protocol of this id, else of this name. Throws a `UsageError`. */
+    owned: async (protocol: string): Promise<OwnedProtocol> => {
       required([protocol]);
       return ownedOf(await listAll(candidates, signal), protocol);
     },
@@ -141,7 +126,7 @@ const createServices = (
 export const withServices = async <T>(
   options: ServiceOptions,
   { env, signal }: CommandContext,
-  act: (services: Services) => Promise<T>,
+  act: (services: ReturnType<typeof createServices>) => Promise<T>,
 ): Promise<T> => {
   const config = await loadConfig(options.config, env);
   const clients = openServices(config, Date.now);

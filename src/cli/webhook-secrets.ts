@@ -62,8 +62,21 @@ const signingFor = (address: string, webhook: SigningConfig): readonly string[] 
   return found;
 };
 
-const numbered = (name: string, secrets: readonly string[]): [name: string, secret: string][] =>
+/** By what they are called. */
+type Named = [name: string, secret: string][];
+
+const numbered = (name: string, secrets: readonly string[]): Named =>
   secrets.map((secret, index) => [`${name}, number ${index + 1}`, secret]);
+
+const reveal = (some: readonly Secret[] = []): string[] => some.map((one) => one.reveal());
+
+const configuredIn = ({ secret, secrets }: WebhookConfig): Named => [
+  ...numbered('channels.webhook.secret', reveal(secret)),
+  ...Object.entries(secrets).flatMap(([name, some]) => {
+    const shown = webAddress(name) === undefined ? name : webLabel(name);
+    return numbered(`channels.webhook.secrets of ${shown}`, reveal(some));
+  }),
+];
 
 /** Those that may have signed, by what they are called: of a receiver that is named its own, else all. */
 export const possibleSecrets = async (
@@ -77,18 +90,10 @@ export const possibleSecrets = async (
   if (address !== undefined) {
     return Object.fromEntries(numbered(`the secret of ${webLabel(address)}`, signingFor(address, webhook)));
   }
-  const { secret = [], secrets, deriveSecrets } = webhook;
-  if (secret.length > 0 && deriveSecrets) {
+  if (webhook.deriveSecrets && reveal(webhook.secret).length > 0) {
     throw new UsageError('give --url: by channels.webhook.deriveSecrets each URL has a secret of its own');
   }
-  const reveal = (some: readonly Secret[]): string[] => some.map((one) => one.reveal());
-  const shown = (name: string) => (webAddress(name) === undefined ? name : webLabel(name));
-  return Object.fromEntries([
-    ...numbered('channels.webhook.secret', reveal(secret)),
-    ...Object.entries(secrets).flatMap(([name, some]) =>
-      numbered(`channels.webhook.secrets of ${shown(name)}`, reveal(some)),
-    ),
-  ]);
+  return Object.fromEntries(configuredIn(webhook));
 };
 
 /** All others that the config knows, by what they are called, also those of a URL if it had one of its own; none without a config. */
@@ -99,20 +104,11 @@ export const otherSecrets = async (
 ): Promise<Record<string, string>> => {
   const webhook = await readWebhookConfig(options, context).catch(() => undefined);
   if (webhook === undefined) return {};
-  const reveal = (some: readonly Secret[]): string[] => some.map((one) => one.reveal());
-  const common = reveal(webhook.secret ?? []);
   const address = url === undefined ? undefined : webAddress(url);
+  const derived = address === undefined ? [] : reveal(webhook.secret).map((one) => deriveSecret(one, address));
   const all = [
-    ...numbered('channels.webhook.secret', common),
-    ...Object.entries(webhook.secrets).flatMap(([name, some]) =>
-      numbered(`channels.webhook.secrets of ${webAddress(name) === undefined ? name : webLabel(name)}`, reveal(some)),
-    ),
-    ...(address === undefined
-      ? []
-      : numbered(
-          `the secret that deriveSecrets makes for ${webLabel(address)}`,
-          common.map((one) => deriveSecret(one, address)),
-        )),
+    ...configuredIn(webhook),
+    ...numbered(`the secret that deriveSecrets makes for ${webLabel(address ?? '')}`, derived),
   ];
   return Object.fromEntries(all.filter(([, secret]) => !Object.values(own).includes(secret)));
 };
