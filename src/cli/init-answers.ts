@@ -24,31 +24,27 @@ export interface InitOptions extends CommonOptions {
   force?: boolean;
 }
 
-export interface Answers {
-  service: ServiceAnswers;
-  channel: ChannelAnswers;
+/** What the whole dialogue is about. */
+export interface Setup {
+  options: InitOptions;
+  context: CommandContext;
+  /** As they are set, and those that are given now. */
+  variables: { known: Environment; given: Record<string, string> };
 }
 
 type Io = Pick<CommandContext, 'ask' | 'askSecret' | 'warn'>;
 
-/** Variables as they are set, and those that were given just now. */
-export interface Variables {
-  known: Environment;
-  given: Record<string, string>;
-}
-
 export const STOPPED = 'stopped: nothing was written';
 
-const isSet = ({ known, given }: Variables, name: string): boolean => (given[name] ?? known[name] ?? '') !== '';
+const isSet = ({ variables: { known, given } }: Setup, name: string): boolean =>
+  (given[name] ?? known[name] ?? '') !== '';
 
 /** The options that a channel of this kind lacks, and the variables that it needs. */
-const demandsOf = (
-  { channel, to, from, smtp, smtpUser }: InitOptions,
-  variables: Variables,
-): { options: string[]; names: string[] } => {
+const demandsOf = (setup: Setup): { options: string[]; names: string[] } => {
+  const { channel, to, from, smtp, smtpUser } = setup.options;
   if (channel === undefined) return { options: to === undefined ? ['--to ADDRESS'] : [], names: [] };
   const { addressVariable: name, hasRelay = false, secret } = kindFacts(kindOf(channel)).setup;
-  const isNamed = to !== undefined || (name !== undefined && isSet(variables, name));
+  const isNamed = to !== undefined || (name !== undefined && isSet(setup, name));
   return {
     options: [
       ...(isNamed ? [] : [`--to ADDRESS${name === undefined ? '' : ` or the variable ${name}`}`]),
@@ -60,14 +56,15 @@ const demandsOf = (
 };
 
 /** Throws a `UsageError` that names every option and variable that is missing, where nobody can be asked. */
-export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Variables): void => {
-  if (ask !== undefined) return;
-  const demands = demandsOf(options, variables);
+export const demandAnswers = (setup: Setup): void => {
+  const { options, context } = setup;
+  if (context.ask !== undefined) return;
+  const demands = demandsOf(setup);
   const missing = [
     ...(options.service === undefined ? ['--service URL'] : []),
     ...(options.channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : []),
     ...demands.options,
-    ...[SERVICE_KEY, ...demands.names].filter((name) => !isSet(variables, name)).map((name) => `the variable ${name}`),
+    ...[SERVICE_KEY, ...demands.names].filter((name) => !isSet(setup, name)).map((name) => `the variable ${name}`),
   ];
   if (missing.length > 0) {
     throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
@@ -108,7 +105,12 @@ const askUntil = async <T>(
 };
 
 /** Takes the variable where it is set, unless it was tried in vain. */
-const settle = async (io: Io, variables: Variables, name: string, question: string, again: boolean): Promise<void> => {
+const settle = async (
+  { context: io, variables }: Setup,
+  name: string,
+  question: string,
+  again: boolean,
+): Promise<void> => {
   const known = variables.given[name] ?? variables.known[name] ?? '';
   if (known !== '' && !(again && io.askSecret !== undefined)) {
     io.warn(`${name} is set already; using it.\n`);
@@ -122,12 +124,8 @@ const settle = async (io: Io, variables: Variables, name: string, question: stri
 };
 
 /** `before`: what did not work. The person is asked for everything again, and offered it. */
-export const askService = async (
-  options: InitOptions,
-  io: Io,
-  variables: Variables,
-  before?: ServiceAnswers,
-): Promise<ServiceAnswers> => {
+export const askService = async (setup: Setup, before?: ServiceAnswers): Promise<ServiceAnswers> => {
+  const { options, context: io } = setup;
   const given = before === undefined ? options.service : undefined;
   const question = 'Base URL of the monitoring service, like https://host/api: ';
   const baseUrl = await askUntil(io, question, { given, before: before?.baseUrl }, (answer) => {
@@ -136,7 +134,7 @@ export const askService = async (
     if (error !== undefined && io.ask !== undefined) throw new UsageError(`it ${error.issues[0]?.message}`);
     return answer.trim();
   });
-  await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
+  await settle(setup, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
   return { baseUrl };
 };
 
@@ -173,19 +171,15 @@ const askRelay = async (
 };
 
 /** `before`: what did not work. The person is asked for everything again, and offered it. */
-export const askChannel = async (
-  given: InitOptions,
-  io: Io,
-  variables: Variables,
-  before?: ChannelAnswers,
-): Promise<ChannelAnswers> => {
+export const askChannel = async (setup: Setup, before?: ChannelAnswers): Promise<ChannelAnswers> => {
+  const { options: given, context: io, variables } = setup;
   const again = before !== undefined;
   const { apiUrl, allowPrivate: isPrivate = false } = given;
   const options: InitOptions = again ? { config: given.config, check: given.check } : given;
   const kind = options.channel === undefined ? await askKind(io, before?.kind) : kindOf(options.channel);
   const { question, addressVariable, secret, hasRelay = false } = kindFacts(kind).setup;
   const settleSecret = async (): Promise<void> => {
-    if ('question' in secret) await settle(io, variables, secret.variable, secret.question, again);
+    if ('question' in secret) await settle(setup, secret.variable, secret.question, again);
     else variables.given[secret.variable] ??= variables.known[secret.variable] || secret.make();
   };
   const relay = hasRelay ? await askRelay(options, io, settleSecret, before?.relay) : undefined;

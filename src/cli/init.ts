@@ -12,41 +12,34 @@ import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { replacePrivateFile } from '../private-file.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 import {
-  type Answers,
   askChannel,
   askService,
   askWhether,
   demandAnswers,
   type InitOptions,
+  type Setup,
   STOPPED,
-  type Variables,
 } from './init-answers.ts';
 import { type ChannelAnswers, configText, envText, type ServiceAnswers, serviceText, variable } from './init-config.ts';
 import { kindOf } from './options.ts';
 
-// What `tocsin init` says at its end: what it wrote, and what comes next.
-
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** `envFile`: the file of variables, where one was written. */
+/** What was written, and what comes next. */
 const nextSteps = (
-  options: InitOptions,
-  { channel: { kind, to } }: Answers,
-  envFile: string | undefined,
-  context: CommandContext,
-  variables: Variables,
-): string => {
-  const { config: file } = options;
-  const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
+  { options: { config: file }, context: { env }, variables: { given } }: Setup,
+  channel: ChannelAnswers,
+) => {
+  const isDefault = file === (env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
-  const { given } = variables;
-  const { addressVariable, secret } = kindFacts(kind).setup;
+  const envFile = envFileOf(file);
+  const { addressVariable, secret } = kindFacts(channel.kind).setup;
   // An address that is a secret stays out of terminals, and of what they record.
-  const address = addressVariable === undefined ? shellWord(to) : `'${variable(addressVariable)}'`;
-  const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
+  const address = addressVariable === undefined ? shellWord(channel.to) : `'${variable(addressVariable)}'`;
+  const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(env[name]));
   return [
-    `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
+    `Wrote ${file}, and the secrets into ${envFile}, which only this user may read.`,
     ...(shadowed.length === 0
       ? []
       : [`${shadowed.join(' and ')} has another value in the environment, which wins: unset it there.`]),
@@ -55,18 +48,14 @@ const nextSteps = (
       : []),
     '',
     'Next:',
-    `  tocsin test${config} --channel ${kind} --to ${address}`,
+    `  tocsin test${config} --channel ${channel.kind} --to ${address}`,
     '      sends a test message through the real queue',
     `  tocsin run${config}`,
     `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
-    ...(envFile === undefined || file !== 'config/tocsin.yaml'
-      ? []
-      : [`With containers: docker compose --env-file ${envFile} up -d`]),
+    ...(file === 'config/tocsin.yaml' ? [`With containers: docker compose --env-file ${envFile} up -d`] : []),
     '',
   ].join('\n');
 };
-
-// What `tocsin init` writes: the config, and the file of variables beside it.
 
 /** Throws where there is a config already, unless it may be replaced. */
 const refuseOverwrite = async ({ config: file, force = false }: InitOptions): Promise<void> => {
@@ -87,35 +76,21 @@ const readIfThere = (file: string): Promise<string> =>
     throw error;
   });
 
-/** Gives the file of variables, where it has any. They come first: a config without them would not start. */
-const writeFiles = async (
-  { config: file, force = false }: InitOptions,
-  text: string,
-  variables: Variables,
-): Promise<string | undefined> => {
+/** The variables come first: a config without them would not start. */
+const writeFiles = async ({ options, variables: { given } }: Setup, text: string): Promise<void> => {
+  const { config: file, force = false } = options;
   const envFile = envFileOf(file);
-  const hasGiven = Object.keys(variables.given).length > 0;
   try {
     await mkdir(dirname(file), { recursive: true });
-    if (hasGiven) {
-      const before = await readIfThere(envFile);
-      await replacePrivateFile(envFile, envText(before, variables.given));
-    }
+    await replacePrivateFile(envFile, envText(await readIfThere(envFile), given));
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} cannot be written: ${messageOf(error)}`);
   }
-  return hasGiven ? envFile : undefined;
 };
 
-/** As the daemon reads it. */
-const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config => {
-  const config = parseConfig(text, file, { ...known, ...given });
-  return { ...config, dataDir: resolve(dirname(file), config.dataDir) };
-};
-
-const show = ({ warn }: CommandContext, findings: readonly OnlineFinding[]): void => {
+const show = ({ context: { warn } }: Setup, findings: readonly OnlineFinding[]): void => {
   for (const one of findings) warn(`${markOf(one)}  ${one.subject}: ${one.detail}\n`);
 };
 
@@ -128,29 +103,25 @@ interface Trial {
   others: OnlineFinding[];
 }
 
-const ONLINE = { problems: [], findings: [], others: [] } satisfies Trial;
-
-/** Tries what `text` has; `isAsked` tells the subjects that the answers are about. */
+/** Tries what `text` has, as the daemon reads it; `isAsked` tells the subjects that the answers are about. */
 const attempt = async (
+  { options, context, variables: { known, given } }: Setup,
   text: string,
-  options: InitOptions,
-  variables: Variables,
-  { signal, warn }: CommandContext,
   isAsked: (subject: string, config: Config) => boolean,
 ): Promise<Trial> => {
+  const trial: Trial = { problems: [], findings: [], others: [] };
   try {
-    const config = parse(text, options, variables);
-    if (!options.check) return ONLINE;
-    warn('Asking ...\n');
-    const findings = await askEverything(config, signal);
-    return {
-      problems: [],
-      findings: findings.filter(({ subject }) => isAsked(subject, config)),
-      others: findings.filter(({ subject }) => !isAsked(subject, config)),
-    };
+    const parsed = parseConfig(text, options.config, { ...known, ...given });
+    const config = { ...parsed, dataDir: resolve(dirname(options.config), parsed.dataDir) };
+    if (!options.check) return trial;
+    context.warn('Asking ...\n');
+    for (const finding of await askEverything(config, context.signal)) {
+      (isAsked(finding.subject, config) ? trial.findings : trial.others).push(finding);
+    }
+    return trial;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { ...ONLINE, problems: error.problems.map(({ path, rule }) => `${path} ${rule}`) };
+    return { ...trial, problems: error.problems.map(({ path, rule }) => `${path} ${rule}`) };
   }
 };
 
@@ -172,16 +143,17 @@ const giveUp = ({ problems, findings }: Trial): never => {
 
 /** Asks for one part until it works, or until the person keeps what does not. */
 const settlePart = async <T>(
-  context: CommandContext,
-  question: (before: T | undefined) => Promise<T>,
+  setup: Setup,
+  question: (setup: Setup, before: T | undefined) => Promise<T>,
   tryIt: (answers: T) => Promise<Trial>,
 ): Promise<{ answers: T; trial: Trial }> => {
+  const { context } = setup;
   for (let before: T | undefined; ; ) {
-    const answers = await question(before);
+    const answers = await question(setup, before);
     before = answers;
     const trial = await tryIt(answers);
     if (context.signal.aborted) throw new UsageError(STOPPED);
-    show(context, trial.findings);
+    show(setup, trial.findings);
     if (trial.problems.length === 0 && trial.findings.every(({ ok }) => ok)) return { answers, trial };
     for (const problem of trial.problems) context.warn(`FAIL  ${problem}\n`);
     if (context.ask === undefined) giveUp(trial);
@@ -190,54 +162,41 @@ const settlePart = async <T>(
   }
 };
 
-/** The guard refuses it: the person may let it through. */
-const isRefusedAddress = ({ findings }: Trial): boolean =>
-  findings.some(({ ok, detail }) => !ok && /channels\.webhook\.allow/.test(detail));
-
-const gather = async (options: InitOptions, variables: Variables, context: CommandContext) => {
-  const { answers: service } = await settlePart(
-    context,
-    (before?: ServiceAnswers) => askService(options, context, variables, before),
-    (answers) => attempt(serviceText(answers), options, variables, context, isService),
-  );
-  const envFile = basename(envFileOf(options.config));
-  const { answers: channel, trial } = await settlePart(
-    context,
-    (before?: ChannelAnswers) => askChannel(options, context, variables, before),
-    async (answers) => {
-      const tryIt = (): Promise<Trial> =>
-        attempt(configText(service, answers, envFile), options, variables, context, isOfChannel);
-      const first = await tryIt();
-      if (!isRefusedAddress(first)) return first;
-      if (context.ask === undefined) {
-        show(context, first.findings);
-        throw new UsageError('this is no public https address; nothing was written. --allow-private allows it');
-      }
-      show(context, first.findings);
-      if (!(await askWhether(context, 'It is no public https address. Allow it?', false))) return first;
-      answers.isPrivate = true;
-      return tryIt();
-    },
-  );
-  const others = trial.others.filter(({ subject }) => !isService(subject));
-  show(context, others);
-  const failed = [...others, ...trial.findings].filter(({ ok }) => !ok);
-  return { answers: { service, channel }, isClean: failed.length === 0 };
+/** Where the guard refuses the address, the person may let it through. */
+const tryChannel = async (setup: Setup, service: ServiceAnswers, channel: ChannelAnswers): Promise<Trial> => {
+  const { context, options } = setup;
+  const tryIt = () => attempt(setup, configText(service, channel, basename(envFileOf(options.config))), isOfChannel);
+  const first = await tryIt();
+  if (!first.findings.some(({ ok, detail }) => !ok && /channels\.webhook\.allow/.test(detail))) return first;
+  show(setup, first.findings);
+  if (context.ask === undefined) {
+    throw new UsageError('this is no public https address; nothing was written. --allow-private allows it');
+  }
+  if (!(await askWhether(context, 'It is no public https address. Allow it?', false))) return first;
+  channel.isPrivate = true;
+  return tryIt();
 };
 
 export const init = async (options: InitOptions, context: CommandContext): Promise<ExitCode> => {
   await refuseOverwrite(options);
   if (options.channel !== undefined) kindOf(options.channel);
-  const variables: Variables = { known: withEnvFile(options.config, context.env).environment, given: {} };
-  demandAnswers(options, context, variables);
+  const variables = { known: withEnvFile(options.config, context.env).environment, given: {} };
+  const setup: Setup = { options, context, variables };
+  demandAnswers(setup);
   if (context.ask !== undefined) {
     context.warn(`This writes ${options.config}: one service and one channel. Ctrl-C ends it and writes nothing.\n\n`);
   }
-  const { answers, isClean } = await gather(options, variables, context);
-  const text = configText(answers.service, answers.channel, basename(envFileOf(options.config)));
-  const envFile = await writeFiles(options, text, variables);
-  context.write(nextSteps(options, answers, envFile, context, variables));
-  if (isClean) return EXIT.done;
+  const { answers: service } = await settlePart(setup, askService, (answers) =>
+    attempt(setup, serviceText(answers), isService),
+  );
+  const { answers: channel, trial } = await settlePart(setup, askChannel, (answers) =>
+    tryChannel(setup, service, answers),
+  );
+  const others = trial.others.filter(({ subject }) => !isService(subject));
+  show(setup, others);
+  await writeFiles(setup, configText(service, channel, basename(envFileOf(options.config))));
+  context.write(nextSteps(setup, channel));
+  if ([...others, ...trial.findings].every(({ ok }) => ok)) return EXIT.done;
   context.warn('tocsin: what failed above is not mended yet; tocsin check --online tries it again\n');
   return EXIT.finding;
 };

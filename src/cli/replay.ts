@@ -118,18 +118,6 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
   return destinationsAt(kind, address, routeSettings(config));
 };
 
-/** Opens Redis only where something is sent. */
-const openResend = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
-  const view = await openView(config);
-  const { store, catalog, close } = view;
-  const withContext = createEnrichment({
-    firstSeen: store.firstSeen,
-    protocolOf: catalog.protocolOf,
-  });
-  const retry = openRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) });
-  return { retry, operatorLog: store.operatorLog, withContext, close };
-};
-
 const progressText = ({ done, of, counts }: ReplayProgress): string =>
   `${done} of ${of} lists read, ${counted(counts.alerts, 'alert')}`;
 
@@ -152,8 +140,15 @@ const confirmMany = async (run: Run, options: ReplayOptions, context: CommandCon
   await confirm(context, `sends ${what} to ${places} again`, false);
 };
 
+/** Opens Redis, which a rehearsal does not need. */
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
-  const { retry, operatorLog, withContext, close } = await openResend(run.config, plan.to ?? [], context);
+  const view = await openView(run.config);
+  const { store, catalog, close } = view;
+  const { resend, idleKinds } = openRetry({
+    ...{ config: run.config, ...view, trusted: plan.to ?? [] },
+    onHeld: warnOfHeld(context),
+  });
+  const withContext = createEnrichment({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onReplayed = ({ routes }: ReplayedAlert): void => {
@@ -164,15 +159,15 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
   };
   const period = { since: iso(plan.period.since), until: iso(plan.period.until) };
   try {
-    const counts = await replayHistory({ ...run, resend: retry.resend, withContext, onReplayed, onQueued }, plan);
-    warnOfIdle(await retry.idleKinds(kinds), context);
+    const counts = await replayHistory({ ...run, resend, withContext, onReplayed, onQueued }, plan);
+    warnOfIdle(await idleKinds(kinds), context);
     return counts;
   } catch (error) {
     if (queued > 0) context.warn(`tocsin: cut short; ${queued} deliveries were queued before\n`);
     throw error;
   } finally {
     // Where Redis is away, that is what failed the replay: it is said already.
-    if (queued > 0) await operatorLog.record({ action: 'replayed', ...period, queued }).catch(() => {});
+    if (queued > 0) await store.operatorLog.record({ action: 'replayed', ...period, queued }).catch(() => {});
     await close();
   }
 };

@@ -1,5 +1,5 @@
 /** config/tocsin.example.yaml is what operators start from: it has to load, to be complete, and to be true. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
@@ -58,6 +58,14 @@ const keysOf = (schema: Schema, path: string[] = [], around: unknown = undefined
 };
 
 const schemaKeys = keysOf(inputJsonSchema() as Schema);
+
+/** Without what declares the keys, and without comments. */
+const READERS = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.ts$/.test(file) && !/^(config|schema|sandbox)\/|\/config\.ts$/.test(file))
+  .map((file) =>
+    readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8').replace(/^ *(?:\/?\*|\/\/).*$/gm, ''),
+  )
+  .join('\n');
 
 interface Shown {
   path: string;
@@ -191,6 +199,12 @@ describe('the example config', () => {
     expect([...new Set(shown.map(({ path }) => path))].filter((path) => !path.endsWith('*')).toSorted()).toEqual(
       schemaKeys.map(({ path }) => path).toSorted(),
     );
+  });
+
+  it('has no key that nothing reads', () => {
+    const isRead = ({ path }: Key): boolean => new RegExp(`\\b${path.split('.').at(-1)}\\b`).test(READERS);
+    const unread = schemaKeys.filter((key) => !key.path.endsWith('*') && !isRead(key)).map(({ path }) => path);
+    expect(unread).toEqual([]);
   });
 
   it.each(schemaKeys)('explains $path', (key) => {
