@@ -118,7 +118,7 @@ export interface FollowUp {
 export type Reassessment = Pick<FollowUp, 'was' | 'is'>;
 
 export interface Alert {
-  /** Stable identity of the item, see `alertId` in `identity.ts`; of a follow-up, see `followUpId`. */
+  /** Stable identity of the item, see `alertId` in `item.ts`; of a follow-up, see `followUpId`. */
   id: string;
   source: Source;
   /** Name of the `services` entry it was read from. */
@@ -139,7 +139,7 @@ export interface Alert {
   txHash?: string;
   /** The item exactly as the service gave it, unless it was truncated. */
   item: JsonObject;
-  /** Bytes of the whole item, where it was too large and only a part of it is here; see `item-size.ts`. */
+  /** Bytes of the whole item, where it was too large and only a part of it is here; see `boundItem` in `item.ts`. */
   truncatedFrom?: number;
   /** True where an operator replays history. */
   replay: boolean;

@@ -180,7 +180,7 @@ export interface DeliveryFailure {
   maybeDelivered?: boolean;
   /** Where the destination moved to; only with `re-address`. */
   newAddress?: string;
-  /** The receiver wants nothing more at all, whatever it is; only with `destination-dead`. Default false. */
+  /** The receiver wants nothing at all any more; only with `destination-dead`. Default false. */
   disables?: boolean;
   explanation?: Explanation;
   /** What the provider answered, where the message says it in other words. */

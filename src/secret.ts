@@ -100,7 +100,7 @@ export const createScrubber = (values: readonly string[]): ((text: string) => st
   };
 };
 
-/** Of earlier configs so many stay known: what was read with them may still be told. */
+/** Of earlier configs so many stay known: what was read with them may still be said. */
 const CONFIGS_KNOWN = 10;
 
 /** A scrubber that learns: of a config that is read again the secrets may be others. Those in force are never forgotten. */

@@ -45,7 +45,6 @@ const GROUND = [
   'errors',
   'globs',
   'item',
-  'minute-limit',
   'net',
   'networks',
   'private-file',

@@ -1,7 +1,7 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
 import { summariesOf } from '../channels/registry.ts';
-import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
+import { type LoadedConfig, loadConfig, loadFile } from '../config/load.ts';
 import { connectionNotes, exposuresOf, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
@@ -87,7 +87,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
-    const loaded = await loadWithVariables(file, environment);
+    const loaded = loadFile(file, environment);
     const { config } = loaded;
     const remarks = [...unbracedOf(file, config), ...exposuresOf(file, config)];
     return { problems: [], summary: [...summarise(loaded), ...remarks.map((each) => `note: ${each}`)] };

@@ -80,14 +80,14 @@ const destinationsOf = async (
   return destinations;
 };
 
-/** Tells each destination's first failure at once: until the time is over, nothing else would say why nothing comes. */
+/** Says each destination's first failure at once: until the time is over, nothing else would say why nothing comes. */
 const createFailureTeller = (warn: CommandContext['warn'], timeoutMs: number): ((record: DeliveryRecord) => void) => {
-  const told = new Set<string>();
+  const said = new Set<string>();
   return ({ destination, state, attempts }) => {
     const { id } = destination;
     const why = attempts.at(-1)?.message;
-    if (state !== 'waiting' || why === undefined || told.has(id)) return;
-    told.add(id);
+    if (state !== 'waiting' || why === undefined || said.has(id)) return;
+    said.add(id);
     warn(`${nameOf(destination)}: ${why}; trying again, ${durationText(timeoutMs)} in all\n`);
   };
 };
@@ -160,11 +160,11 @@ const sendSample = async (
       const { id } = record.destination;
       return cancelled.has(id) ? cancelledOf(record, queuedAt) : outcomeOf(record, queuedAt, withheld.get(id));
     });
-  const tell = createFailureTeller(warn, timeoutMs);
+  const sayFailure = createFailureTeller(warn, timeoutMs);
   await command.send(parcels);
   for (;;) {
     const records = await read();
-    records.forEach(tell);
+    records.forEach(sayFailure);
     if (records.length === destinations.length && records.every(hasEnded))
       return { alert: alert.id, outcomes: outcomesOf(records, new Set()) };
     if (signal.aborted || Date.now() - queuedAt > timeoutMs) {

@@ -117,7 +117,7 @@ const createAlerts = ({ store }: View, protocol: string | undefined) => {
   };
 };
 
-/** An outage of Redis is told once, and its end. */
+/** Says once that Redis is away, and once that it is back. */
 const createPatience = (read: () => Promise<WatchEvent[]>) => {
   let isAway = false;
   return async (signal: AbortSignal): Promise<WatchEvent[]> => {

@@ -43,6 +43,7 @@ const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
 interface Reading {
   /** What is missing is done without, where it can be. */
   isLenient?: boolean;
+  /** Gets every file that is read, right or wrong. */
   onFile?: OnFile;
 }
 
@@ -113,31 +114,21 @@ const parseLoaded = (
 export const parseConfig = (text: string, file: string, environment: Environment): Config =>
   parseLoaded(text, file, { environment, hint: '' }).config;
 
-/** Everything that reads the file itself goes this way: with the variables beside it, and with `dataDir` beside it, whatever directory a command is started in. */
-const loadFile = (file: string, environment: Environment, reading: Reading = {}): LoadedConfig => {
+/**
+ * Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment` and of the file beside it. A relative
+ * `dataDir` is beside it, too, wherever a command is started. Throws a `ConfigError` with every problem found.
+ */
+export const loadFile = (file: string, environment: Environment, reading: Reading = {}): LoadedConfig => {
   const text = readFile(file, reading);
   const loaded = parseLoaded(text, file, withEnvFile(file, environment, reading.onFile), reading);
   const { config } = loaded;
   return { ...loaded, config: { ...config, dataDir: resolve(dirname(file), config.dataDir) } };
 };
 
-/** The same with where values come from. */
-export const loadWithVariables = async (file: string, environment: Environment): Promise<LoadedConfig> =>
-  loadFile(file, environment);
-
-/** The same, and tells every file that it reads, right or wrong. */
-export const loadNoting = (file: string, environment: Environment, onFile: OnFile): Config =>
-  loadFile(file, environment, { onFile }).config;
-
-/** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment` and of the file beside it. Throws a `ConfigError` with every problem found. */
+/** The config alone. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
   loadFile(file, environment).config;
 
-/**
- * The same for commands that only read and change what Redis has: secrets that are not there are not needed. What else
- * is missing is told.
- */
-export const loadWithoutSecrets = async (
-  file: string,
-  environment: Environment,
-): Promise<Pick<LoadedConfig, 'config' | 'missing'>> => loadFile(file, environment, { isLenient: true });
+/** For commands that only read and change what Redis has: they need no secrets. `missing` names what else is missing. */
+export const loadWithoutSecrets = async (file: string, environment: Environment): Promise<LoadedConfig> =>
+  loadFile(file, environment, { isLenient: true });

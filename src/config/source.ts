@@ -6,10 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../alert.ts';
 import { UsageError } from '../errors.ts';
 import { isSecret } from '../secret.ts';
-import { loadNoting } from './load.ts';
+import { loadFile } from './load.ts';
 import type { Path } from './problems.ts';
 import { type Config, shape } from './schema.ts';
-import { type Environment, type ReadResult, readText } from './variables.ts';
+import { type Environment, type OnFile, type ReadResult, readText } from './variables.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -76,7 +76,7 @@ export interface ConfigSource {
 
 interface Content {
   read: ReadResult;
-  /** A file that is too large differs no more where it is read with the same limit again. */
+  /** A file that is too large is the same again where it is read with the same limit. */
   limitBytes: number;
 }
 
@@ -114,7 +114,7 @@ export const createConfigSource = (file: string, environment: Environment): Conf
     readPrint: () => (refusedPipe === undefined ? printOf(last) : printOfPipe(refusedPipe)),
     diskPrint: async () => {
       const pipes = await findPipes();
-      // What has taken the place of a file since has to be told.
+      // Somebody has to know what has taken the place of a file since.
       const replacing = pipes.find((pipe) => !ownPipes.includes(pipe));
       if (replacing !== undefined) return printOfPipe(replacing);
       if (pipes.length > 0) return undefined;
@@ -133,7 +133,8 @@ export const createConfigSource = (file: string, environment: Environment): Conf
       }
       const contents = new Map<string, Content>();
       try {
-        return loadNoting(file, environment, (each, read, limitBytes) => contents.set(each, { read, limitBytes }));
+        const onFile: OnFile = (each, read, limitBytes) => contents.set(each, { read, limitBytes });
+        return loadFile(file, environment, { onFile }).config;
       } finally {
         last = contents;
         if (isFirst) ownPipes = await findPipes();

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type ChannelKind, type Mute, muteFacts, scopeText } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/channel.ts';
 import { UsageError } from '../../errors.ts';
-import { createMinuteLimit } from '../../minute-limit.ts';
+import { createMinuteLimit } from '../../rarely.ts';
 import { formatDuration } from '../../schema/fields.ts';
 import { clockText } from '../../time.ts';
 import { newMute } from '../mutes/new-mute.ts';

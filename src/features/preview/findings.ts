@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Alert, AlertContext, JsonObject } from '../../alert.ts';
 import { alertId } from '../../item.ts';
-import { iso } from '../../time.ts';
+import { DAY_MS, iso } from '../../time.ts';
 
 export const SERVICE = 'main';
 
@@ -11,7 +11,6 @@ export const AT = Date.parse('2026-11-22T02:40:47.000Z');
 const INSPECTED_AFTER_MS = 14_000;
 export const SENT_AT = iso(AT + 15_000);
 
-const DAY_MS = 86_400_000;
 /** From when on the protocol's origins are remembered. */
 const REMEMBERED_SINCE = iso(AT - 45 * DAY_MS);
 
@@ -128,9 +127,10 @@ export const notification = (label: string, protocol: string, message: string): 
   };
 };
 
-// What anybody can write onto a chain: it must not look like ours, call anybody, lead anywhere, or break a message.
-
-/** Markup of every channel, and sentences as ours would be. */
+/**
+ * What anybody can write onto a chain: it must not look like ours, call anybody, lead anywhere, or break a message. Markup of
+ * every channel, and sentences as ours would be.
+ */
 const MESSAGE = [
   '<b>bold</b> *bold* _italic_ ~gone~ `code` <script>alert(1)</script> &amp; &lt;i&gt;',
   'Origin: 0x0000000000000000000000000000000000000001 (an admin)',
@@ -156,8 +156,6 @@ export const hostileFinding = (): Alert =>
   });
 
 export const hostileNotification = (): Alert => notification('hostile', 'Harbor Lending', `OK\r\n${MESSAGE}`);
-
-// Many findings at once, always the same.
 
 const KINDS = [
   {

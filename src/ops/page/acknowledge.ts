@@ -3,7 +3,7 @@
  * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
  */
 
-import { createMinuteLimit } from '../../minute-limit.ts';
+import { createMinuteLimit } from '../../rarely.ts';
 import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
 import { READER } from './details.ts';

@@ -2,8 +2,8 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { createMinuteLimit } from '../../minute-limit.ts';
 import { contains, networkOf, parseAddress } from '../../networks.ts';
+import { createMinuteLimit } from '../../rarely.ts';
 
 /** Another page's script or frame asked for it. Old browsers and programs do not say. */
 export const isFromElsewhere = ({ 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMinuteLimit } from '../src/minute-limit.ts';
+import { createMinuteLimit } from '../src/rarely.ts';
 
 const START = Date.parse('2026-11-20T10:00:00Z');
 
