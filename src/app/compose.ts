@@ -208,12 +208,13 @@ export const sharedTurns = (
       service,
       run: (signal) => run(service, signal),
     }));
-  const release = async (): Promise<void> => {
-    await dispatching.release();
-    await dispatching.endStorms();
-  };
+  /** Work of no service, which those that read the first one do. */
+  const common = (name: string, run: () => Promise<void>): Turn[] =>
+    names.slice(0, 1).map((service) => ({ name, everyMs: RELEASE_EVERY_MS, service, run }));
   return [
-    ...names.slice(0, 1).map((service) => ({ name: 'release', everyMs: RELEASE_EVERY_MS, service, run: release })),
+    ...common('mutes', dispatching.expireMutes),
+    ...common('approvals', dispatching.releaseApproved),
+    ...common('storms', dispatching.endStorms),
     ...turns('catalog', config.poll.catalogEvery, reading.list),
     ...(hasRecheck(config) ? turns('recheck', recheckEveryMs(config), rechecks.run) : []),
     ...turns('audit', config.audit.every, audits.run),

@@ -21,7 +21,7 @@ import {
   watchdogRoutes,
 } from '../features/routes/routes.ts';
 import { createStormEnd } from '../features/storms/storms.ts';
-import { createFilter, createRelease } from '../features/suppression/filter.ts';
+import { createFilter } from '../features/suppression/filter.ts';
 import { LARGEST_ITEM } from '../item.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
@@ -130,7 +130,8 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
   return {
     isOpen: approval.isOpen,
     filter: createFilter(activeMutes, approval),
-    release: createRelease({ expireMutes, releaseApproved: approval.releaseApproved, log }),
+    expireMutes,
+    releaseApproved: approval.releaseApproved,
   };
 };
 
@@ -145,7 +146,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     log,
   });
   const { fallback, announce } = openFallback(dependencies, correlation);
-  const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
+  const { isOpen, filter, expireMutes, releaseApproved } = openSuppression(dependencies, { fallback, announce });
   const inner = createDispatch({
     onTruncated: ({ id, service, protocol }, bytes) => {
       metrics.boundsReached.inc({ service, bound: 'item-bytes' });
@@ -191,9 +192,9 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   });
   const { uncovered } = correlation;
   const isConfigured = ({ kind }: Destination): boolean => settings.configured.has(kind);
-  const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, log, now });
+  const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, now });
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
-    ...{ operators, fallback, announce, release, endStorms, outageNotifier, uncovered },
+    ...{ operators, fallback, announce, expireMutes, releaseApproved, endStorms, outageNotifier, uncovered },
   };
 };

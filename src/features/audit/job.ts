@@ -176,22 +176,14 @@ export const createAuditJob = (dependencies: AuditJobDependencies) => {
     if (removed > 0) log.info({ removedAlerts: removed }, 'the ledger is full; its oldest alerts were removed');
   };
 
-  const attempt = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {
-    try {
-      await audit(service, isUrgent, signal);
-    } catch (error) {
-      if (!signal.aborted) log.error({ service, err: error }, 'the audit failed; the next one tries again');
-    }
-  };
-
   return {
     /** Where an audit of the service still runs in this process, one that `isUrgent` waits; any other is skipped. */
     run: async (service: string, signal: AbortSignal, { isUrgent = false } = {}): Promise<void> => {
       while (running.has(service)) {
         if (!isUrgent) return;
-        await running.get(service);
+        await running.get(service)?.catch(() => {});
       }
-      const run = attempt(service, isUrgent, signal).finally(() => running.delete(service));
+      const run = audit(service, isUrgent, signal).finally(() => running.delete(service));
       running.set(service, run);
       await run;
     },

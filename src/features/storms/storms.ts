@@ -1,6 +1,5 @@
 /** Storms: digests in a row at one destination. Each says how much of it there is, and an announcement says when it is over. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { execute } from '../../redis/pipeline.ts';
@@ -100,7 +99,6 @@ export interface StormEndDependencies {
   isOpen(): Promise<(destination: Destination) => boolean>;
   /** Its kind can be sent to. */
   isConfigured(destination: Destination): boolean;
-  log: Pick<Logger, 'error'>;
   now(): number;
 }
 
@@ -113,10 +111,9 @@ export const stormOverText = ({ messages, alerts, from, until }: EndedStorm): st
 
 /**
  * When a destination had several digests and then none for a while, it hears that the last was the last. One digest alone was
- * no storm, and while alerts wait there, in a batch or for another try, the storm is not over. Never throws: it is called
- * again in a few seconds.
+ * no storm, and while alerts wait there, in a batch or for another try, the storm is not over.
  */
-export const createStormEnd = ({ storms, ledger, announce, isOpen, isConfigured, log, now }: StormEndDependencies) => {
+export const createStormEnd = ({ storms, ledger, announce, isOpen, isConfigured, now }: StormEndDependencies) => {
   const end = async (storm: EndedStorm, mayHear: boolean): Promise<void> => {
     const { destination, messages, from } = storm;
     const key = `${destination.id} ${iso(from)}`;
@@ -126,18 +123,14 @@ export const createStormEnd = ({ storms, ledger, announce, isOpen, isConfigured,
   };
 
   return async (): Promise<void> => {
-    try {
-      const quiet = await storms.quiet();
-      if (quiet.length === 0) return;
-      const waiting = await ledger.waitingByDestination();
-      const mayBeSentTo = await isOpen();
-      for (const storm of quiet) {
-        const { destination } = storm;
-        if ((waiting[destination.id] ?? 0) > 0) await storms.noteWaiting(destination);
-        else await end(storm, isConfigured(destination) && mayBeSentTo(destination));
-      }
-    } catch (error) {
-      log.error({ err: error }, 'ending storms failed; trying again');
+    const quiet = await storms.quiet();
+    if (quiet.length === 0) return;
+    const waiting = await ledger.waitingByDestination();
+    const mayBeSentTo = await isOpen();
+    for (const storm of quiet) {
+      const { destination } = storm;
+      if ((waiting[destination.id] ?? 0) > 0) await storms.noteWaiting(destination);
+      else await end(storm, isConfigured(destination) && mayBeSentTo(destination));
     }
   };
 };

@@ -1,5 +1,4 @@
-/** What keeps an alert from a destination for now, mutes and approvals, and how it ends. */
-import type { Logger } from 'pino';
+/** What keeps an alert from a destination for now: mutes, and that nobody has approved it. */
 import type { Alert, Destination } from '../../alert.ts';
 import { type RoutedAlert, toParcels } from '../../dispatch/parcels.ts';
 import { clockText } from '../../time.ts';
@@ -76,22 +75,4 @@ export const createExplainSuppression =
     if (mute) return `alerts for it are muted until ${clockText(mute.until)}: ${mute.reason} (${mute.id})`;
     if (isOpen(destination)) return undefined;
     return `alerts for it are held: not approved (tocsin destinations approve ${destination.id})`;
-  };
-
-export interface ReleaseDependencies {
-  expireMutes(): Promise<void>;
-  releaseApproved(): Promise<void>;
-  log: Pick<Logger, 'error'>;
-}
-
-/**
- * Ends suppression: reports mutes that are over, and sends what was held for destinations that are approved by now. Neither
- * stops the other. Never throws: it is called again in a few seconds.
- */
-export const createRelease =
-  ({ expireMutes, releaseApproved, log }: ReleaseDependencies) =>
-  async (): Promise<void> => {
-    const logAs = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; trying again`);
-    await expireMutes().catch(logAs('ending mutes'));
-    await releaseApproved().catch(logAs('sending held alerts'));
   };

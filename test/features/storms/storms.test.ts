@@ -39,7 +39,6 @@ const play = () => {
       ({ id }) =>
         !closed.has(id),
     isConfigured: ({ id }) => !removed.has(id),
-    log: { error: (fields: unknown) => expect.fail(JSON.stringify(fields)) } as never,
     now: () => time,
   });
   return {
