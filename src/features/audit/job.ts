@@ -67,23 +67,15 @@ export const createDifferenceLog = (
 ) => {
   const disagreeing = new Set<string>();
 
-  const logMissing = (audit: ProtocolAudit): void => {
-    const { service, protocol, missing } = audit;
-    if (missing.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'missing' }, missing.length);
-    const queuedAgain = isMissingHealed(audit);
-    for (const { itemId, txHash, alertId } of missing.slice(0, NAMED)) {
-      log.error({ service, protocol, item: itemId, txHash, alert: alertId, queuedAgain }, 'the ledger lacks an item');
-    }
-    if (missing.length > NAMED)
-      log.error({ service, protocol, more: missing.length - NAMED }, 'the ledger lacks more items');
-  };
-
-  const logLost = ({ service, protocol, lost }: ProtocolAudit): void => {
-    if (lost.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'lost' }, lost.length);
-    for (const { itemId, alertId, destination, healed: queuedAgain } of lost.slice(0, NAMED)) {
-      log.error({ service, protocol, item: itemId, alert: alertId, destination, queuedAgain }, 'a job was lost');
-    }
-    if (lost.length > NAMED) log.error({ service, protocol, more: lost.length - NAMED }, 'more jobs were lost');
+  const logAll = (
+    { service, protocol }: ProtocolAudit,
+    kind: 'missing' | 'lost',
+    found: readonly object[],
+    words: { one: string; more: string },
+  ): void => {
+    if (found.length > 0) metrics.auditDifferences.inc({ service, protocol, kind }, found.length);
+    for (const one of found.slice(0, NAMED)) log.error({ service, protocol, ...one }, words.one);
+    if (found.length > NAMED) log.error({ service, protocol, more: found.length - NAMED }, words.more);
   };
 
   /** Logged once, until they agree again. */
@@ -97,8 +89,15 @@ export const createDifferenceLog = (
   };
 
   return (audit: ProtocolAudit): void => {
-    logMissing(audit);
-    logLost(audit);
+    const queuedAgain = isMissingHealed(audit);
+    const missing = audit.missing.map(({ itemId, txHash, alertId }) => ({
+      ...{ item: itemId, txHash, alert: alertId, queuedAgain },
+    }));
+    const lost = audit.lost.map(({ itemId, alertId, destination, healed }) => ({
+      ...{ item: itemId, alert: alertId, destination, queuedAgain: healed },
+    }));
+    logAll(audit, 'missing', missing, { one: 'the ledger lacks an item', more: 'the ledger lacks more items' });
+    logAll(audit, 'lost', lost, { one: 'a job was lost', more: 'more jobs were lost' });
     logDisagreement(audit);
   };
 };

@@ -78,66 +78,6 @@ export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }:
   };
 };
 
-export interface WatchDependencies {
-  store: Pick<RecheckStore, 'note'>;
-  /** False where nothing is read again. */
-  isOn: boolean;
-  /** Durations in milliseconds; `assessments` make an inspection an alert. */
-  settings: { offsets: readonly number[]; assessments: readonly string[]; lookback: number; overlap: number };
-  serviceOf(name: string): Pick<Service, 'clock' | 'near'>;
-  onRead(service: string, protocol: string): void;
-  onFailed(service: string, protocol: string, error: unknown): void;
-  log: Pick<Logger, 'warn'>;
-}
-
-/** Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for. */
-export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependencies }: WatchDependencies) => {
-  const { assessments, lookback, overlap } = settings;
-  /** Polls filter by assessment where they want only one, so suspicious inspections are fetched here. */
-  const isUnread = assessments.length === 1 && assessments[0] !== 'suspecious';
-  const isFull = new Set<string>();
-  /** Up to when the suspicious inspections of a track are noted, by the service's clock. */
-  const readUpTo = new Map<string, number>();
-
-  const note = async (service: string, protocol: string, items: readonly Item[]): Promise<void> => {
-    const now = serviceOf(service).clock.now();
-    const refused = await store.note(
-      service,
-      items.flatMap((item) => firstRecheck(item, protocol, now, settings) ?? []),
-    );
-    if (refused === 0 || isFull.has(service)) return;
-    isFull.add(service);
-    log.warn({ service, refused }, 'too many inspections to read again: some are not');
-  };
-
-  const readSuspicious = async ({ service, protocol }: Track, signal: AbortSignal): Promise<void> => {
-    const { clock, near } = serviceOf(service);
-    const key = `${service} ${protocol}`;
-    const begun = clock.now();
-    const since = (readUpTo.get(key) ?? begun - lookback) - overlap;
-    for await (const { items } of near.inspections(protocol, since, signal)) await note(service, protocol, items);
-    readUpTo.set(key, begun);
-    dependencies.onRead(service, protocol);
-  };
-
-  return {
-    /** Watches what a poll has read. */
-    note: async ({ service, source, protocols: [protocol = ''] }: Stream, items: readonly Item[]): Promise<void> => {
-      if (isOn && source === 'inspections') await note(service, protocol, items);
-    },
-    /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
-    readSuspicious: async (
-      { service, source, protocols: [protocol = ''] }: Stream,
-      signal: AbortSignal,
-    ): Promise<void> => {
-      if (!isOn || !isUnread || source !== 'inspections') return;
-      await readSuspicious({ service, source, protocol }, signal).catch((error: unknown) => {
-        if (!signal.aborted) dependencies.onFailed(service, protocol, error);
-      });
-    },
-  };
-};
-
 export interface RecheckJobDependencies extends FollowUpDependencies {
   config: RecheckConfig & { poll: Pick<Config['poll'], 'lookback' | 'overlap'> };
   store: RecheckStore;
@@ -152,6 +92,62 @@ export interface RecheckJobDependencies extends FollowUpDependencies {
 const CONFIRM_MS = 60_000;
 
 const subjectOf = (protocol: string): string => `recheck of ${protocol}`;
+
+/** What `createWatch` works with. */
+export type WatchParts = Pick<RecheckJobDependencies, 'config' | 'serviceOf' | 'failureLog'> & {
+  store: Pick<RecheckStore, 'note'>;
+  log: Pick<Logger, 'warn'>;
+};
+
+/** Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for. */
+export const createWatch = ({ config, store, serviceOf, failureLog, log }: WatchParts) => {
+  const { assessments, secondLook: offsets } = config.alerts;
+  const { lookback, overlap } = config.poll;
+  const isOn = hasRecheck(config);
+  /** Polls filter by assessment where they want only one, so suspicious inspections are fetched here. */
+  const isUnread = assessments.length === 1 && assessments[0] !== 'suspecious';
+  const isFull = new Set<string>();
+  /** Up to when the suspicious inspections of a track are noted, by the service's clock. */
+  const readUpTo = new Map<string, number>();
+
+  const note = async (service: string, protocol: string, items: readonly Item[]): Promise<void> => {
+    const now = serviceOf(service).clock.now();
+    const refused = await store.note(
+      service,
+      items.flatMap((item) => firstRecheck(item, protocol, now, { offsets, assessments }) ?? []),
+    );
+    if (refused === 0 || isFull.has(service)) return;
+    isFull.add(service);
+    log.warn({ service, refused }, 'too many inspections to read again: some are not');
+  };
+
+  const readSuspicious = async ({ service, protocol }: Track, signal: AbortSignal): Promise<void> => {
+    const { clock, near } = serviceOf(service);
+    const key = `${service} ${protocol}`;
+    const begun = clock.now();
+    const since = (readUpTo.get(key) ?? begun - lookback) - overlap;
+    for await (const { items } of near.inspections(protocol, since, signal)) await note(service, protocol, items);
+    readUpTo.set(key, begun);
+    failureLog.worked(service, subjectOf(protocol));
+  };
+
+  return {
+    /** Watches what a poll has read. */
+    note: async ({ service, source, protocols: [protocol = ''] }: Stream, items: readonly Item[]): Promise<void> => {
+      if (isOn && source === 'inspections') await note(service, protocol, items);
+    },
+    /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
+    readSuspicious: async (
+      { service, source, protocols: [protocol = ''] }: Stream,
+      signal: AbortSignal,
+    ): Promise<void> => {
+      if (!isOn || !isUnread || source !== 'inspections') return;
+      await readSuspicious({ service, source, protocol }, signal).catch((error: unknown) => {
+        if (!signal.aborted) failureLog.failed(service, subjectOf(protocol), error);
+      });
+    },
+  };
+};
 
 /** Forwards as a poll would. */
 const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies) => {
@@ -173,21 +169,8 @@ const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies)
 };
 
 export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
-  const { config, store, metrics, failureLog, log, serviceOf } = dependencies;
+  const { config, store, metrics, failureLog, serviceOf } = dependencies;
   const { secondLook: offsets, assessments } = config.alerts;
-  const worked = (service: string, protocol: string): void => failureLog.worked(service, subjectOf(protocol));
-  const onFailed = (service: string, protocol: string, error: unknown): void =>
-    failureLog.failed(service, subjectOf(protocol), error);
-
-  const { note, readSuspicious } = createWatch({
-    store,
-    isOn: hasRecheck(config),
-    settings: { offsets, assessments, lookback: config.poll.lookback, overlap: config.poll.overlap },
-    serviceOf,
-    onRead: worked,
-    onFailed,
-    log,
-  });
   const run = createRecheck({
     store,
     settings: { offsets, assessments, confirmAfter: Math.min(CONFIRM_MS, ...offsets) },
@@ -196,10 +179,10 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
     ...createFollowUps(dependencies),
     onRechecked: (service, { protocol }, outcome) => {
       metrics.rechecks.inc({ service, outcome });
-      worked(service, protocol);
+      failureLog.worked(service, subjectOf(protocol));
     },
-    onFailed,
+    onFailed: (service, protocol, error) => failureLog.failed(service, subjectOf(protocol), error),
     clock: (service) => serviceOf(service).clock.now(),
   });
-  return { note, readSuspicious, run };
+  return { ...createWatch(dependencies), run };
 };

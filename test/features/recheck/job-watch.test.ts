@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { createWatch, type WatchDependencies } from '../../../src/features/recheck/job.ts';
+import { createWatch } from '../../../src/features/recheck/job.ts';
 import type { DueRecheck } from '../../../src/features/recheck/store.ts';
 import type { Item } from '../../../src/item.ts';
 import type { Stream } from '../../../src/poll/stream.ts';
@@ -11,7 +11,7 @@ const INSPECTIONS: Stream = { service: 'main', source: 'inspections', protocols:
 const never = new AbortController().signal;
 const MINUTE = 60_000;
 
-const setUp = (changes: Partial<WatchDependencies> = {}, assessments = ['critical']) => {
+const setUp = (secondLook = [2 * MINUTE], assessments: ('critical' | 'suspecious')[] = ['critical']) => {
   const time = { now: T0 + MINUTE };
   const near = { items: [] as Item[], fails: false };
   const seen = { noted: [] as DueRecheck[], refused: 0, warnings: 0, since: [] as number[], failed: [] as string[] };
@@ -22,10 +22,13 @@ const setUp = (changes: Partial<WatchDependencies> = {}, assessments = ['critica
         return seen.refused;
       },
     },
-    isOn: true,
-    settings: { offsets: [2 * MINUTE], assessments, lookback: 15 * MINUTE, overlap: 5000 },
+    config: {
+      alerts: { secondLook, assessments, sources: ['inspections'] },
+      poll: { lookback: 15 * MINUTE, overlap: 5000 },
+    },
     serviceOf: () => ({
       clock: { now: () => time.now, observe: () => {} },
+      lookUp: async () => new Map(),
       near: {
         async *inspections(_protocol: string, since: number) {
           seen.since.push(since);
@@ -37,8 +40,7 @@ const setUp = (changes: Partial<WatchDependencies> = {}, assessments = ['critica
         },
       },
     }),
-    onRead: () => {},
-    onFailed: (_service, protocol) => seen.failed.push(protocol),
+    failureLog: { worked: () => {}, failed: (_service, subject) => seen.failed.push(subject) },
     log: pino({
       level: 'warn',
       hooks: {
@@ -47,7 +49,6 @@ const setUp = (changes: Partial<WatchDependencies> = {}, assessments = ['critica
         },
       },
     }),
-    ...changes,
   });
   const ids = () => seen.noted.map(({ watched }) => watched.itemId);
   return { time, near, seen, ids, ...watch };
@@ -60,7 +61,7 @@ test('inspections near the threshold are watched, of inspections only and where 
   expect(ids()).toEqual([]);
   await note(INSPECTIONS, items);
   expect(ids()).toEqual(['i-1', 'i-2']);
-  const off = setUp({ isOn: false });
+  const off = setUp([]);
   await off.note(INSPECTIONS, items);
   expect(off.ids()).toEqual([]);
 });
@@ -79,8 +80,8 @@ test('the suspicious ones are fetched where polls ask for one assessment only', 
   near.items.push(suspicious);
   await readSuspicious(INSPECTIONS, never);
   expect(ids()).toEqual(['i-2']);
-  for (const assessments of [['critical', 'suspecious'], ['suspecious']]) {
-    const other = setUp({}, assessments);
+  for (const assessments of [['critical', 'suspecious'], ['suspecious']] as const) {
+    const other = setUp(undefined, [...assessments]);
     other.near.items.push(suspicious);
     await other.readSuspicious(INSPECTIONS, never);
     expect(other.seen.since).toEqual([]);
@@ -94,7 +95,7 @@ test('they are fetched from where the last time began, and again from there afte
   time.now += MINUTE;
   near.fails = true;
   await readSuspicious(INSPECTIONS, never);
-  expect(seen.failed).toEqual(['Vault']);
+  expect(seen.failed).toEqual(['recheck of Vault']);
   near.fails = false;
   time.now += MINUTE;
   await readSuspicious(INSPECTIONS, never);
