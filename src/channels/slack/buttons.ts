@@ -1,7 +1,7 @@
 /** Buttons below a Slack message, and the answer to the person who pressed one. Pure. */
 import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
 import type { Destination } from '../../alert.ts';
-import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } from '../channel.ts';
+import { type Annotation, BUTTONS, type Buttons, type Press } from '../channel.ts';
 import { objectIn, textIn } from '../content/foreign.ts';
 import { isHook, parsePlace } from './address.ts';
 import { context, escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
@@ -42,25 +42,8 @@ const kept = ({ file: _file, ...body }: SlackBody): SlackBody => body;
 /** Presses come by the bot's app; an incoming webhook has none that we know. */
 export const slackButtons: Omit<Buttons<SlackBody>, 'listen'> = { areAt: (address) => !isHook(address), put, kept };
 
-/** As much of a `block_actions` payload as we read. */
-export interface Pressed {
-  appId: string;
-  /** The workspace or organization of the person. */
-  team: string;
-  user: string;
-  name: string;
-  channel: string;
-  ts: string;
-  /** Of the message's thread, where it is a reply. */
-  thread: string | undefined;
-  button: ButtonName;
-  token: string;
-  /** Answers the person, even one whom `chat.postEphemeral` does not reach. From outside; empty without one. */
-  responseUrl: string;
-}
-
-/** Undefined for anything but a press of a button of ours. Source: docs.slack.dev, block_actions payload. */
-export const readPress = (payload: unknown): Pressed | undefined => {
+/** As much of a `block_actions` payload as we read; undefined for anything but a press of a button of ours. Source: docs.slack.dev */
+export const readPress = (payload: unknown) => {
   const { type, api_app_id, user, channel, container, actions, response_url } = objectIn(payload);
   const [action] = Array.isArray(actions) ? actions : [];
   const { action_id, value } = objectIn(action);
@@ -70,17 +53,22 @@ export const readPress = (payload: unknown): Pressed | undefined => {
   const { message_ts, channel_id, thread_ts } = objectIn(container);
   return {
     appId: textIn(api_app_id),
+    /** The workspace or organization of the person. */
     team: textIn(team_id),
     user: textIn(id),
     name: textIn(name) || textIn(username),
     channel: textIn(channel_id) || textIn(objectIn(channel).id),
     ts: textIn(message_ts),
+    /** Of the message's thread, where it is a reply. */
     thread: typeof thread_ts === 'string' ? thread_ts : undefined,
     button,
     token: textIn(value),
+    /** Answers the person, even one whom `chat.postEphemeral` does not reach. From outside; empty without one. */
     responseUrl: textIn(response_url),
   };
 };
+
+export type Pressed = NonNullable<ReturnType<typeof readPress>>;
 
 /** Undefined where Slack does not say: to this token, or of a channel with too many people. Throws a `DeliveryError`. */
 export type IsMember = (channel: string, user: string, signal: AbortSignal) => Promise<boolean | undefined>;
@@ -114,7 +102,7 @@ export const toPress = (pressed: Pressed, { appId, teams, isMember }: Own): Pres
   token: pressed.token,
   by: pressed.name,
   userId: pressed.user,
-  isAt: (destination, handle) => isAt(pressed, destination, handle),
+  isAt: (...at) => isAt(pressed, ...at),
   refusal: async (signal) => {
     const isOurs = (appId === undefined || appId === pressed.appId) && pressed.user !== '';
     if (!isOurs || !teams.includes(pressed.team)) return STRANGER;

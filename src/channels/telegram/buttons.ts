@@ -38,10 +38,8 @@ const belowTitle = (text: string, note: string, isHtml: boolean): string => {
 };
 
 /** Telegram drops the last ones beyond a hundred, and what they cover becomes clickable. Texts are escaped: every tag is ours. */
-const entitiesLeft = (html: string): number => ENTITIES_MAX - countIn(html, /<[a-z]/g);
-
 const noteHtml = (note: string, html: string): string => {
-  const limit = Math.min(NOTE_ENTITIES, entitiesLeft(html));
+  const limit = Math.min(NOTE_ENTITIES, ENTITIES_MAX - countIn(html, /<[a-z]/g));
   return toHtml(limit > 0 ? disarm([[{ text: note }]], limit) : [[{ text: withoutClickable(note) }]]);
 };
 
@@ -77,27 +75,8 @@ const kept = ({ continuations: _continuations, file, ...body }: TelegramBody): T
 /** Every chat can have buttons. */
 export const telegramButtons: Omit<Buttons<TelegramBody>, 'listen'> = { areAt: () => true, put, kept };
 
-export interface PressedChat {
-  id: string;
-  type: string;
-  /** Of a public chat, without `@`. */
-  username: string | undefined;
-}
-
-/** As much of a callback query as we read. */
-export interface PressedQuery {
-  id: string;
-  data: string;
-  user: string;
-  name: string;
-  chat: PressedChat;
-  messageId: number;
-  /** Of the message, in a forum. */
-  topic: number | undefined;
-}
-
-/** Undefined for anything but a press below a message. Source: https://core.telegram.org/bots/api#callbackquery */
-export const readQuery = (value: unknown): PressedQuery | undefined => {
+/** As much of a callback query as we read; undefined for anything but a press below a message. Source: https://core.telegram.org/bots/api#callbackquery */
+export const readQuery = (value: unknown) => {
   const { id, data, from, message } = objectIn(value);
   const { chat, message_id, is_topic_message, message_thread_id } = objectIn(message);
   if (typeof id !== 'string' || typeof message_id !== 'number') return undefined;
@@ -112,24 +91,31 @@ export const readQuery = (value: unknown): PressedQuery | undefined => {
     chat: {
       id: idIn(place.id),
       type: textIn(place.type),
+      /** Of a public chat, without `@`. */
       username: typeof place.username === 'string' ? place.username : undefined,
     },
     messageId: message_id,
+    /** Of the message, in a forum. */
     topic: is_topic_message === true && typeof message_thread_id === 'number' ? message_thread_id : undefined,
   };
 };
 
+export type PressedQuery = NonNullable<ReturnType<typeof readQuery>>;
+type PressedChat = PressedQuery['chat'];
+
 const isChat = (name: string, { id, username }: PressedChat): boolean =>
   name === id || (username !== undefined && name.toLowerCase() === `@${username.toLowerCase()}`);
 
-export const isAt =
-  ({ chat, messageId }: PressedQuery) =>
-  ({ address }: Destination, handle: string | undefined): boolean => {
-    // It was pressed before we had noted where it is.
-    if (handle === undefined) return isChat(parseChatAddress(address)?.chat ?? address, chat);
-    const [, name = '', id] = /^(.+):(\d+)$/.exec(handle) ?? [];
-    return isChat(name, chat) && Number(id) === messageId;
-  };
+export const isAt = (
+  { chat, messageId }: PressedQuery,
+  { address }: Destination,
+  handle: string | undefined,
+): boolean => {
+  // It was pressed before we had noted where it is.
+  if (handle === undefined) return isChat(parseChatAddress(address)?.chat ?? address, chat);
+  const [, name = '', id] = /^(.+):(\d+)$/.exec(handle) ?? [];
+  return isChat(name, chat) && Number(id) === messageId;
+};
 
 /** Somebody who is in the chat now. */
 export const isMember = ({ status, is_member }: Record<string, unknown>): boolean =>

@@ -7,16 +7,7 @@ import { DeliveryError } from '../../errors.ts';
 import { shorten } from '../../text.ts';
 import type { Buttons, Listening, PressAnswer } from '../channel.ts';
 import { objectIn } from '../content/foreign.ts';
-import {
-  isAt,
-  isMember,
-  isPrivateGroup,
-  type PressedChat,
-  type PressedQuery,
-  readData,
-  readQuery,
-  telegramButtons,
-} from './buttons.ts';
+import { isAt, isMember, isPrivateGroup, type PressedQuery, readData, readQuery, telegramButtons } from './buttons.ts';
 import type { TelegramClient } from './client.ts';
 import type { TelegramBody } from './message.ts';
 
@@ -36,7 +27,7 @@ const NOT_IN_IT = /(?:user|member|participant) not found|(?:participant|user)_id
 const NOT_OURS: PressAnswer = { text: 'This button does not work any more. Nothing was changed.', isRefused: true };
 
 /** A person who has left a group may still have its messages: what Telegram does not say just now proves nothing. */
-const refusalAfter = (error: unknown, chat: PressedChat): string | undefined => {
+const refusalAfter = (error: unknown, chat: PressedQuery['chat']): string | undefined => {
   if (!(error instanceof DeliveryError) || error.code !== '400') throw error;
   if (NOT_IN_IT.test(error.message)) return ONLY_MEMBERS;
   return isPrivateGroup(chat) ? undefined : NOT_KNOWN;
@@ -110,7 +101,7 @@ export const createTelegramButtons = ({ call }: TelegramClient, timeoutMs: numbe
       ...data,
       by: query.name,
       userId: query.user,
-      isAt: isAt(query),
+      isAt: (...at) => isAt(query, ...at),
       answerFirst,
       refusal: (aborted) => refusalOf(query, aborted),
     });

@@ -48,10 +48,8 @@ const lineLimit = (lines: readonly string[], limit: number): string[] => {
 /** Each detector has a share of the room; a long first one does not push out the others. */
 const detectionLines = ({ detections }: Content): string[] => {
   const named = detections.map(({ name, message }) => ({ bold: `**${fitted(name, NAME_LIMIT)}**`, message }));
-  const shares = fairShares(
-    named.map(({ bold, message }) => `${bold}: ${escapeDiscord(message)}`.length),
-    SAID_LIMIT,
-  );
+  const lengths = named.map(({ bold, message }) => `${bold}: ${escapeDiscord(message)}`.length);
+  const shares = fairShares(lengths, SAID_LIMIT);
   const lines = named.map(({ bold, message }, index) => {
     const said = fitted(message, (shares[index] ?? 0) - `${bold}: `.length);
     return quotedLines(said === '' ? bold : `${bold}: ${said}`);
@@ -97,14 +95,10 @@ const firstEmbed = (content: Content, said: readonly string[], remark: string): 
   const { above, below } = noticesOf(content);
   const noticed = (notices: readonly string[]) => notices.map((notice) => fitted(notice, NOTICE_LIMIT));
   const news = newsOf(content);
+  const bold = news === '' ? [] : [`**${fitted(news, NOTICE_LIMIT)}**`];
   const blocks = [
     noticed(above),
-    [
-      ...(news === '' ? [] : [`**${fitted(news, NOTICE_LIMIT)}**`]),
-      ...detectionLines(content),
-      ...said,
-      ...remarkLines(remark),
-    ],
+    [...bold, ...detectionLines(content), ...said, ...remarkLines(remark)],
     noticed(below),
     aboutLines(content),
   ];
@@ -127,11 +121,8 @@ const singleDiscord = (content: Content, format: Format, isSilent: boolean): Web
   if (format === 'minimal') return textBody(minimalText(content));
   const { message = '', isOurs } = content;
   const own = ownLines(content);
-  const [begin, ...others] = splitText(
-    own.length > 0 ? '' : message,
-    PART_SIZES,
-    (part) => saidLines(part, isOurs).join('').length <= PART_LIMIT,
-  );
+  const isWithin = (part: string): boolean => saidLines(part, isOurs).join('').length <= PART_LIMIT;
+  const [begin, ...others] = splitText(own.length > 0 ? '' : message, PART_SIZES, isWithin);
   const first = firstEmbed(content, [...own, ...saidLines(begin.text, isOurs)], begin.remark);
   const folded = detailsEmbed(content, first.color, LIMITS.all - sizeOf([first]));
   const continued = others.map(({ text, remark }): WebhookRequest => {
@@ -158,18 +149,16 @@ const referenceOf = (item: DigestItem): string => {
   return url === undefined || shortHash === undefined ? valueDiscord(nameOf(item), true) : linkDiscord(shortHash, url);
 };
 
-const itemLine = (item: DigestItem, limit: number): string => {
-  const said = limit === 0 ? '' : `: ${fitted(item.happened, limit)}`;
-  return `${fitted(item.title, TITLE_LIMIT)}${said} ${referenceOf(item)}`;
-};
+/** `said`: so much of what happened. */
+const itemLine = (item: DigestItem, said: number): string =>
+  `${fitted(item.title, TITLE_LIMIT)}${said === 0 ? '' : `: ${fitted(item.happened, said)}`} ${referenceOf(item)}`;
 
 const tableLines = ({ tables }: DigestContent): string[] =>
   tables.map((table) => {
     const { rows, more } = topOf(table, ROWS);
-    const named = rows.map(({ name, count, url }) => {
-      const shown = url === undefined ? fitted(name, ROW_LIMIT) : linkDiscord(name, url);
-      return `${shown} ${count}`;
-    });
+    const named = rows.map(
+      ({ name, count, url }) => `${url === undefined ? fitted(name, ROW_LIMIT) : linkDiscord(name, url)} ${count}`,
+    );
     return `**${table.title}**: ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
   });
 
@@ -187,27 +176,16 @@ const headLines = (content: DigestContent, worst: number): string =>
     lineDiscord([...content.period, { text: `. ${content.why}` }]),
   ].join('\n');
 
-/** Of the worst as many as leave room for the others. */
-const headOf = (content: DigestContent): { head: Embed; shown: number } => {
-  const shown = firstThatFits(
-    WORST,
-    (count) => count,
-    (count) => headLines(content, count).length <= HEAD_LIMIT,
-  );
-  const description = headLines(content, shown);
-  return { head: { title: fitted(content.title, LIMITS.title), description, color: COLORS[content.tone] }, shown };
-};
-
 const REMARK_ROOM = 160;
 
 /** As many as there is room for; `left`: those that are not in it. */
 const listed = (items: readonly DigestItem[], limit: number, room: number): { lines: string[]; left: number } => {
   const lines: string[] = [];
-  let size = 0;
+  let left = room;
   for (const item of items) {
     const line = itemLine(item, limit);
-    size += line.length + 1;
-    if (size > room) break;
+    left -= line.length + 1;
+    if (left < 0) break;
     lines.push(line);
   }
   return { lines, left: items.length - lines.length };
@@ -216,24 +194,24 @@ const listed = (items: readonly DigestItem[], limit: number, room: number): { li
 /** One request, within Discord's limits; what has no room is counted, with the command that lists it. */
 const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
   const { items, command } = content;
-  const { head, shown } = headOf(content);
-  const others = items.slice(shown);
+  const title = fitted(content.title, LIMITS.title);
+  const shown = WORST.find((count) => headLines(content, count).length <= HEAD_LIMIT) ?? 0;
+  const head: Embed = { title, description: headLines(content, shown), color: COLORS[content.tone] };
   const room = Math.min(LIMITS.description, LIMITS.all - sizeOf([head])) - REMARK_ROOM;
   const remark = (left: number): string[] => (left > 0 ? [`and ${left} more; all of them: \`${command}\``] : []);
   if (format === 'minimal') {
     const { lines, left } = listed(items, 0, LIMITS.content - LIMITS.title - REMARK_ROOM);
-    return textBody([fitted(content.title, LIMITS.title), ...lines, ...remark(left)].join('\n'));
+    return textBody([title, ...lines, ...remark(left)].join('\n'));
   }
   const { lines, left } = firstThatFits(
     SAID_LIMITS,
-    (limit) => listed(others, limit, room),
+    (limit) => listed(items.slice(shown), limit, room),
     (made) => made.left === 0,
   );
   const list: Embed = { description: [...lines, ...remark(left)].join('\n'), color: head.color };
   return { format: 'discord', requests: [embedRequest([head, list], format)] };
 };
 
-const TOO_MANY = 429;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** `Unknown Webhook`, `Unknown Channel` and `Invalid Webhook Token` do not mend themselves. Source: .../topics/opcodes-and-status-codes */
@@ -251,7 +229,7 @@ const GONE: Verdict = {
 const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {
   const { code, retry_after: seconds } = jsonObjectIn(text);
   if (GONE_CODES.some((one) => one === code)) return GONE;
-  if (status !== TOO_MANY || typeof seconds !== 'number' || !(seconds >= 0)) return undefined;
+  if (status !== 429 || typeof seconds !== 'number' || !(seconds >= 0)) return undefined;
   return { reason: 'rate-limited', retryAfterMs: Math.ceil(Math.min(seconds * 1000, LONGEST_WAIT_MS)) };
 };
 

@@ -1,5 +1,5 @@
 /** What every format tells programs of an alert besides the item itself: short, and read from the item leniently. */
-import type { Alert, Destination, JsonObject } from '../../../alert.ts';
+import type { Alert, Destination } from '../../../alert.ts';
 import { quotedLines, shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { type Content, type Fact, lineText, noticesOf } from '../../content/content.ts';
@@ -14,7 +14,7 @@ const SUMMARY_LIMIT = 1000;
 const FEW_MAX = 20;
 const SHORT_LIMIT = 100;
 
-export interface Outline {
+export type Outline = {
   /** One line of plain text: where, and what happened. */
   summary: string;
   severity: EventSeverity;
@@ -23,7 +23,7 @@ export interface Outline {
   /** Absent where the item names none. `name`: absent where nobody knows the chain. */
   chain?: { id: string; name?: string };
   links: { transaction?: string; origin?: string; contracts?: string[] };
-}
+};
 
 /** Without the sign: programs sort, compare and speak it. */
 const summaryOf = ({ word, where, happened }: Content): string =>
@@ -69,15 +69,6 @@ export const shortOutline = ({ detectors, links: { contracts, ...links }, ...out
   ...outline,
   detectors: detectors.slice(0, FEW_MAX).map((name) => shorten(name, SHORT_LIMIT)),
   links: contracts === undefined ? links : { ...links, contracts: contracts.slice(0, FEW_MAX) },
-});
-
-/** The fields of an outline as they stand in `data`. */
-export const outlineJson = ({ summary, severity, detectors, chain, links }: Outline): JsonObject => ({
-  summary,
-  severity,
-  detectors,
-  ...(chain === undefined ? {} : { chain: { ...chain } }),
-  links: { ...links },
 });
 
 // What people read of an alert in a tool that takes plain text: no markup, each part with a bound.

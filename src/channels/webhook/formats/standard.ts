@@ -6,7 +6,7 @@ import { shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { toMessage } from '../../incidents.ts';
 import { type FormatModule, requestOf } from './format.ts';
-import { outlineJson, outlineOf, shortOutline } from './outline.ts';
+import { outlineOf, shortOutline } from './outline.ts';
 
 const PARTIAL_LIMIT = 500;
 
@@ -44,7 +44,7 @@ export const payloadOf = (
     data: {
       service: alert.service,
       protocol: alert.protocol,
-      ...outlineJson(whole ? outline : shortOutline(outline)),
+      ...(whole ? outline : shortOutline(outline)),
       [itemName(alert)]: whole ? alert.item : partialItem(alert.item),
       replay: alert.replay,
       ...followUpOf(alert, destination),

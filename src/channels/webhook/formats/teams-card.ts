@@ -56,10 +56,11 @@ const DRAWN = /(?<=\{)(?=\{\s*(?:DATE|TIME)\b)/i;
 export const run = (text: string, look: Look = {}): Run[] =>
   text === '' ? [] : text.split(DRAWN).map((part) => ({ type: 'TextRun', text: part, ...look }));
 
-const isLinkable = (url: string): boolean => URL.parse(url)?.protocol === 'https:';
-
-export const linkRun = (text: string, url: string, look: Look = {}): Run[] =>
-  run(text, isLinkable(url) ? { ...look, selectAction: { type: 'Action.OpenUrl', url } } : look);
+/** Linked where there is a URL that Teams takes. */
+export const linkRun = (text: string, url: string | undefined, look: Look = {}): Run[] =>
+  url !== undefined && URL.parse(url)?.protocol === 'https:'
+    ? run(text, { ...look, selectAction: { type: 'Action.OpenUrl', url } })
+    : run(text, look);
 
 /** Of a value from outside, which may be as long as it likes. */
 export const VALUE_LIMIT = 300;
@@ -73,7 +74,10 @@ const runOf = ({ text, url, code, copy }: Piece): Run[] => {
 export const block = (inlines: readonly Run[], spacing?: 'None' | 'Small'): Block[] =>
   inlines.length === 0 ? [] : [{ type: 'RichTextBlock', inlines, ...(spacing === undefined ? {} : { spacing }) }];
 
-export const lineBlock = (line: Line): Block[] => block(line.flatMap(runOf), 'Small');
+/** A line of several parts. */
+export const small = (...parts: readonly Run[][]): Block[] => block(parts.flat(), 'Small');
+
+export const lineBlock = (line: Line): Block[] => small(...line.map(runOf));
 
 /** The coloured head of a card. */
 export const headBlock = (tone: Tone, title: string): Block => ({

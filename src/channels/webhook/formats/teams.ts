@@ -20,6 +20,7 @@ import {
   quoteBlock,
   type Run,
   run,
+  small,
   VALUE_LIMIT,
 } from './teams-card.ts';
 
@@ -38,17 +39,14 @@ const DETAILS_ID = 'details';
 
 const detectionBlocks = ({ detections }: Content, limit: number): Block[] => {
   const some = detections.slice(0, DETECTIONS_MAX);
-  const shares = fairShares(
-    some.map(({ message }) => message.length),
-    limit,
-  );
+  const lengths = some.map(({ message }) => message.length);
+  const shares = fairShares(lengths, limit);
   const left = detections.length - some.length;
   const blocks = some.flatMap(({ name, message }, index) => {
     const said = shorten(message.replaceAll('\n', ' '), shares[index] ?? 0);
-    const bold = run(shorten(name, NAME_LIMIT), { weight: 'Bolder' });
-    return block(said === '' ? bold : [...bold, ...run(`: ${said}`)], 'Small');
+    return small(run(shorten(name, NAME_LIMIT), { weight: 'Bolder' }), run(said === '' ? '' : `: ${said}`));
   });
-  return quoteBlock([...blocks, ...(left > 0 ? block(run(`and ${counted(left, 'more detector')}`), 'Small') : [])]);
+  return quoteBlock([...blocks, ...small(run(left > 0 ? `and ${counted(left, 'more detector')}` : ''))]);
 };
 
 /** A run knows no end of a line, so each line is a block. */
@@ -63,34 +61,25 @@ const messageBlocks = (part: string, isOurs: boolean): Block[] =>
   isOurs ? textBlocks(part) : quoteBlock(textBlocks(part));
 
 const factBlock = ({ label, value, url, code, note }: Fact): Block[] => {
-  const look = code ? ({ fontType: 'Monospace' } as const) : {};
-  const shown = shorten(value, VALUE_LIMIT);
-  return block(
-    [
-      ...run(`${label}: `, { isSubtle: true }),
-      ...(url === undefined ? run(shown, look) : linkRun(shown, url, look)),
-      ...run(note === undefined ? '' : ` (${shorten(note, NAME_LIMIT)})`),
-    ],
-    'Small',
-  );
+  const shown = linkRun(shorten(value, VALUE_LIMIT), url, code ? { fontType: 'Monospace' } : {});
+  const noted = run(note === undefined ? '' : ` (${shorten(note, NAME_LIMIT)})`);
+  return small(run(`${label}: `, { isSubtle: true }), shown, noted);
 };
 
 /** Folded where the card has an action that unfolds them. */
 const detailsBlocks = ({ details }: Content, isFolded: boolean): Block[] => {
   if (details.length === 0) return [];
   const left = details.length - FACTS_MAX;
-  const items = [
-    ...details.slice(0, FACTS_MAX).flatMap(factBlock),
-    ...(left > 0 ? block(run(`and ${left} more at the service`), 'Small') : []),
-  ];
+  const more = small(run(left > 0 ? `and ${left} more at the service` : ''));
+  const items = [...details.slice(0, FACTS_MAX).flatMap(factBlock), ...more];
   return [{ type: 'Container', ...(isFolded ? ({ id: DETAILS_ID, isVisible: false } as const) : {}), items }];
 };
 
+const UNFOLD: Action = { type: 'Action.ToggleVisibility', title: 'Details', targetElements: [DETAILS_ID] };
+
 const actionsOf = ({ links }: Content, hasDetails: boolean): Action[] => [
   ...links.map(({ label, url }): Action => ({ type: 'Action.OpenUrl', title: label, url })),
-  ...(hasDetails
-    ? [{ type: 'Action.ToggleVisibility', title: 'Details', targetElements: [DETAILS_ID] } satisfies Action]
-    : []),
+  ...(hasDetails ? [UNFOLD] : []),
 ];
 
 const noticeBlock = (notice: string): Block[] => block(run(shorten(notice, NOTICE_LIMIT)));
@@ -120,7 +109,7 @@ const firstCard = (
     [
       headBlock(tone, shorten(title, TITLE_LIMIT)),
       ...above.flatMap(noticeBlock),
-      ...block(run(newsOf(content), { weight: 'Bolder' }), 'Small'),
+      ...small(run(newsOf(content), { weight: 'Bolder' })),
       ...detectionBlocks(content, room),
       ...said,
       ...below.flatMap(noticeBlock),
@@ -195,15 +184,10 @@ const referenceRun = (item: DigestItem): Run[] => {
     : linkRun(shortHash, url);
 };
 
-const itemBlock = (item: DigestItem, said: number): Block[] =>
-  block(
-    [
-      ...run(shorten(item.title, ITEM_LIMIT), { weight: 'Bolder' }),
-      ...run(said === 0 ? ' ' : `: ${shorten(item.happened, said)} `),
-      ...referenceRun(item),
-    ],
-    'Small',
-  );
+const itemBlock = (item: DigestItem, said: number): Block[] => {
+  const happened = run(said === 0 ? ' ' : `: ${shorten(item.happened, said)} `);
+  return small(run(shorten(item.title, ITEM_LIMIT), { weight: 'Bolder' }), happened, referenceRun(item));
+};
 
 /** What happened is quoted. */
 const worstBlocks = (item: DigestItem): Block[] => [
@@ -212,7 +196,7 @@ const worstBlocks = (item: DigestItem): Block[] => [
     ...referenceRun(item),
     ...run(item.remarks.map((remark) => ` · ${remark}`).join('')),
   ]),
-  ...quoteBlock(block(run(shorten(item.happened, WORST_LIMIT)), 'Small')),
+  ...quoteBlock(small(run(shorten(item.happened, WORST_LIMIT)))),
 ];
 
 const tableBlocks = ({ tables }: DigestContent): Block[] =>
@@ -220,13 +204,10 @@ const tableBlocks = ({ tables }: DigestContent): Block[] =>
     const { rows, more } = topOf(table, ROWS);
     const named = rows.flatMap(({ name, count, url }, index) => [
       ...run(index === 0 ? '' : ', '),
-      ...(url === undefined ? run(shorten(name, ROW_LIMIT)) : linkRun(shorten(name, ROW_LIMIT), url)),
+      ...linkRun(shorten(name, ROW_LIMIT), url),
       ...run(` ${count}`),
     ]);
-    return block(
-      [...run(`${table.title}: `, { weight: 'Bolder' }), ...named, ...run(more > 0 ? `, ${more} more` : '')],
-      'Small',
-    );
+    return small(run(`${table.title}: `, { weight: 'Bolder' }), named, run(more > 0 ? `, ${more} more` : ''));
   });
 
 /** One card, as large as Teams takes it; what has no room is counted, with the command that lists it. */
@@ -241,7 +222,7 @@ const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
       ...items.slice(0, worst).flatMap(worstBlocks),
       ...block(run(shorten(notice ?? '', NOTICE_LIMIT))),
       ...(isMinimal ? [] : tableBlocks(content)),
-      ...block([...run(`${span}. `), ...run(why, { isSubtle: true })], 'Small'),
+      ...small(run(`${span}. `), run(why, { isSubtle: true })),
       ...items.slice(worst, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
       ...(left > 0
         ? block([...run(`and ${left} more; all of them: `), ...run(command, { fontType: 'Monospace' })])
