@@ -89,12 +89,10 @@ export const formatted = (text: string): MrkdwnElement => ({ type: 'mrkdwn', tex
 export const code = (text: string): Text =>
   text.includes('`') ? plain(text) : formatted(`\`\`\`\n${escapeSlack(text)}\n\`\`\``);
 
-/** A string is shown as it is. */
 const toText = (text: Text | string): Text => (typeof text === 'string' ? plain(text) : text);
 
 export const section = (text: Text | string): SectionBlock => ({ type: 'section', text: toText(text) });
 
-/** Small print. */
 export const context = (text: Text | string): ContextBlock => ({ type: 'context', elements: [toText(text)] });
 
 export const titleBlock = (title: string): KnownBlock => {
@@ -177,7 +175,6 @@ export const elementOf = ({ text, code, url, at }: Piece): RichTextElement => {
   return code ? codeWords(text) : words(text);
 };
 
-/** Each line as elements. */
 export const joinLines = (all: readonly RichTextElement[][]): RichTextElement[] =>
   all.flatMap((line, index) => (index === 0 ? line : [BREAK, ...line]));
 
@@ -240,7 +237,6 @@ const COLORS: Readonly<Record<Tone, string>> = {
   test: '#7a5af8',
 };
 
-/** Blocks beside a bar of colour. */
 export const colored = (tone: Tone, blocks: KnownBlock[]): MessageAttachment[] =>
   blocks.length === 0 ? [] : [{ color: COLORS[tone], blocks }];
 

@@ -144,7 +144,6 @@ export const createFilePermits = (now: () => number) => {
   const refusedUntil = new Map<string, number>();
   return {
     may: (address: string): boolean => scoped && now() >= (refusedUntil.get(address) ?? 0),
-    /** The scopes of the token. */
     learn: (scopes: readonly string[]): void => {
       scoped = scopes.some((scope) => scope.startsWith('files:write'));
     },

@@ -73,7 +73,6 @@ export type Pressed = NonNullable<ReturnType<typeof readPress>>;
 /** Undefined where Slack does not say: to this token, or of a channel with too many people. Throws a `DeliveryError`. */
 export type IsMember = (channel: string, user: string, signal: AbortSignal) => Promise<boolean | undefined>;
 
-/** What we know of ourselves. */
 export interface Own {
   /** Of the app whose connection it is; undefined where Slack did not say. */
   appId: string | undefined;

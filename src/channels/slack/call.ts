@@ -93,7 +93,6 @@ export const createCall = (
   };
 };
 
-/** Slack refused the message because of its thread. */
 export const isThreadRefusal = (error: unknown): boolean =>
   error instanceof DeliveryError && meaningOf(error.code)?.isOfThread === true;
 
@@ -169,7 +168,6 @@ interface SeenAnswer {
   waitMs: number | undefined;
 }
 
-/** A failed call of the Web API. */
 const apiFailure = (
   error: unknown,
   peer: string,
@@ -195,22 +193,12 @@ const hookStatusReason = (status: number): DeliveryReason => {
 };
 
 /** An incoming webhook that did not answer 2xx: a status, and a code as plain text. */
-export const hookFailure = (
-  { status, text }: PostResponse,
-  peer: string,
-  waitMs: number | undefined,
-): DeliveryError => {
+export const hookFailure = ({ status, text }: PostResponse, peer: string, waitMs?: number): DeliveryError => {
   if (status === 429) return limited(peer, waitMs);
-  const code = codeOf(text);
-  const meaning = hookMeaningOf(code);
-  const said = `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`;
-  return explainedError(
-    meaning?.reason ?? hookStatusReason(status),
-    { ...CHANNEL, said, explanation: meaning?.explanation },
-    {
-      code: meaning === undefined ? String(status) : `${code}`,
-      maybeDelivered: status >= 500 && status !== 503,
-      ...waitOf(waitMs),
-    },
-  );
+  const word = codeOf(text);
+  const { reason = hookStatusReason(status), explanation } = hookMeaningOf(word) ?? {};
+  const code = hookMeaningOf(word) === undefined ? String(status) : `${word}`;
+  const said = `${peer} answered ${statusText(status)}${word ? ` ${word}` : ''}`;
+  const maybeDelivered = status >= 500 && status !== 503;
+  return explainedError(reason, { ...CHANNEL, said, explanation }, { code, maybeDelivered, ...waitOf(waitMs) });
 };

@@ -64,7 +64,6 @@ const rowsOf = (table: CountTable): string[] => {
   ];
 };
 
-/** As it is read at a glance. */
 const shortName = (name: string): string => shortenAddresses(name, { head: 6, tail: 4 });
 
 /** An item in a list: one line; of a stored notification also its whole text, quoted, as it comes from outside. */
@@ -93,7 +92,6 @@ const textBody = (content: DigestContent, format: Format): SlackBody => {
   return { text: escapeSlack(lines.join('\n')), mrkdwn: false };
 };
 
-/** One message of a digest, and the alerts that it is about. */
 interface DigestPart {
   alerts: readonly Alert[];
   body: SlackBody;

@@ -90,7 +90,6 @@ const tableLines = ({ tables }: DigestContent, { table: limit }: Size): Line[] =
     .filter(({ title, counts }) => counts.length > 0 && (title !== 'Protocols' || counts.length > 1))
     .map((table) => tableLine(table, limit));
 
-/** The heaviest. */
 const REMARKS_MAX = 2;
 
 /** `0x5033…5ccb · privileged call, origin is an admin`; nothing where neither is known. */

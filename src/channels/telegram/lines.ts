@@ -20,11 +20,11 @@ export interface Piece {
   mark?: 'b' | 'code' | 'pre';
   /** An http(s) URL of ours. */
   href?: string;
-  /** Shown by the reader's clock instead of `text`. Source: https://core.telegram.org/bots/api#date-time-entity-formatting */
-  time?: {
-    /** Seconds since 1970. */ unix: number /** `T`: with seconds; `dT`: with the date before it. */;
-    format: 'T' | 'dT';
-  };
+  /**
+   * Shown by the reader's clock instead of `text`. `unix`: in seconds; `dT`: with the date before it. Source:
+   * https://core.telegram.org/bots/api#date-time-entity-formatting
+   */
+  time?: { unix: number; format: 'T' | 'dT' };
 }
 
 export type Line = readonly Piece[];

@@ -62,24 +62,18 @@ const textOf = (blocks: readonly Block[], format: Format): Pick<TelegramBody, 't
   ...(format === 'rich' ? { parse_mode: 'HTML' } : {}),
 });
 
-/** Buttons may be what a message was refused for, so only the first format has them. */
-const buttonsOf = ({ links }: Content, format: Format): Pick<TelegramBody, 'reply_markup'> => {
-  const keyboard = format === 'rich' ? keyboardOf(links) : undefined;
-  return keyboard === undefined ? {} : { reply_markup: keyboard };
-};
-
-/** `sentAt`: epoch milliseconds. */
 const singleBody = (content: Content, format: Format, sentAt: number): TelegramBody => {
   if (format === 'minimal') return { text: toPlain(minimalLines(content)) };
   const { blocks, continuations } = layOut(content, format, sentAt);
+  // Buttons may be what a message was refused for, so only the first format has them.
+  const keyboard = format === 'rich' ? keyboardOf(content.links) : undefined;
   return {
     ...textOf(blocks, format),
-    ...buttonsOf(content, format),
+    ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
     ...(continuations.length > 0 ? { continuations: continuations.map((part) => write(part, format)) } : {}),
   };
 };
 
-/** `sentAt`: epoch milliseconds. */
 function* digestBody(content: DigestContent, format: Format, sentAt: number): Sliced<TelegramBody> {
   if (format === 'minimal') return { text: toPlain(minimalDigest(content)) };
   const { blocks, file } = yield* layOutDigest(content, format, sentAt);

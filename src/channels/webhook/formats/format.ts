@@ -23,7 +23,6 @@ export interface WebhookBody {
   requests: readonly WebhookRequest[];
 }
 
-/** Of one receiver, as the config has them. */
 export interface Credentials {
   routingKey?: Secret | undefined;
   apiKey?: Secret | undefined;
