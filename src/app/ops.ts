@@ -107,21 +107,15 @@ const openPageActions = ({ config, store, catalog, review, now }: OpenPage): Pag
 const openPage = (dependencies: OpenPage) => {
   const { config, store, catalog, review, scrub, now } = dependencies;
   return createPageDetails({
+    ...store,
     services: config.services.map(({ name }) => name),
     chains: withWellKnown(config.chains),
     config: configEntries(config, scrub),
     isGateOn: config.destinations.gate,
-    outlines: store.outlines,
-    acknowledgements: store.acknowledgements,
-    destinationStats: store.destinationStats,
-    deadLetters: store.dead,
-    operatorLog: store.operatorLog,
     marks: createAuditMarks(store.redis, store.prefix),
     routes: createRouteDetails({ review, rateOf: createRates(config) }),
     protocols: catalog.protocols,
-    isHolding: async () => (await store.held.list()).length > 0,
     known: openDestinations({ config, store, review }).list,
-    listDisabled: store.disabled.list,
     trace: openSearch(dependencies),
     now,
   });

@@ -1,4 +1,5 @@
 /** Alerts as the page shows them: the latest in short, and what a search finds in full. Pure. */
+import type { Alert } from '../../alert.ts';
 import { type Chains, transactionLink } from '../../channels/chains.ts';
 import type { AlertOutline } from '../../ledger/index-by-date.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
@@ -6,12 +7,6 @@ import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/de
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
-
-export interface Linked {
-  service: string;
-  protocol: string;
-  txHash?: string;
-}
 
 export type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
 
@@ -21,7 +16,11 @@ export type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
  */
 export const createLinker =
   (chains: Chains, entries: ReadonlyMap<string, Entries>) =>
-  ({ service, protocol, txHash }: Linked): { txHash?: string; explorer?: string } => {
+  ({
+    service,
+    protocol,
+    txHash,
+  }: Pick<Alert, 'service' | 'protocol' | 'txHash'>): { txHash?: string; explorer?: string } => {
     if (txHash === undefined) return {};
     const assets = entries.get(service)?.get(protocol)?.assets ?? [];
     const [id, ...others] = new Set(assets.flatMap(({ chainId }) => chainId ?? []));
@@ -35,28 +34,24 @@ const NONE = 'none';
 
 export const targetName = (target: Target): string => (target.kind === NONE ? target.label : nameOf(target));
 
-/** From the service to the receiver. A replay comes late by intention, and a covered alert was not sent. */
-const tookOf = (writtenAt: string, { state, at, attempts, with: covering }: DeliveryRecord): { tookMs?: number } => {
-  if (state !== 'delivered' || covering !== undefined || attempts.at(-1)?.replay) return {};
-  return { tookMs: Math.max(0, Date.parse(at) - Date.parse(writtenAt)) };
+const deliveryOf = (
+  writtenAt: string,
+  { destination, state, at, attempts, ...delivery }: DeliveryRecord,
+): RecentDelivery => {
+  const last = attempts.at(-1);
+  const isDelivered = state === 'delivered';
+  const isCovered = isDelivered && delivery.with !== undefined;
+  // From the service to the receiver. A replay comes late by intention, and a covered alert was not sent.
+  const isTimed = isDelivered && !isCovered && !last?.replay;
+  return {
+    ...{ to: targetName(destination), state, at },
+    tookMs: isTimed ? Math.max(0, Date.parse(at) - Date.parse(writtenAt)) : undefined,
+    error: isDelivered ? undefined : last?.message,
+    isCovered: isCovered || undefined,
+  };
 };
 
-const errorOf = ({ state, attempts }: DeliveryRecord): { error?: string } => {
-  const { message } = attempts.at(-1) ?? {};
-  return state === 'delivered' || message === undefined ? {} : { error: message };
-};
-
-const deliveryOf = (writtenAt: string, delivery: DeliveryRecord): RecentDelivery => ({
-  to: targetName(delivery.destination),
-  state: delivery.state,
-  at: delivery.at,
-  ...tookOf(writtenAt, delivery),
-  ...errorOf(delivery),
-  ...(delivery.state === 'delivered' && delivery.with !== undefined ? { isCovered: true } : {}),
-});
-
-const acknowledgedOf = (known: Acknowledgement | undefined): { acknowledged?: string } =>
-  known === undefined ? {} : { acknowledged: acknowledgedText(known) };
+const acknowledgedOf = (known: Acknowledgement | undefined) => known && acknowledgedText(known);
 
 export const recentAlert = (
   { alert, counts, deliveries }: AlertOutline,
@@ -65,7 +60,17 @@ export const recentAlert = (
 ): RecentAlert => {
   const { id, service, protocol, type, at } = alert;
   const shown = deliveries.map((one) => deliveryOf(at, one));
-  return { id, service, protocol, type, at, ...link(alert), ...acknowledgedOf(known), counts, deliveries: shown };
+  return {
+    id,
+    service,
+    protocol,
+    type,
+    at,
+    ...link(alert),
+    acknowledged: acknowledgedOf(known),
+    counts,
+    deliveries: shown,
+  };
 };
 
 /** An alert may have thousands of destinations; `tocsin trace` lists them all. */
@@ -85,7 +90,7 @@ export const tracedAlert = ({ alert, acknowledged, deliveries }: Trace, link: Li
   return {
     ...{ id, service, protocol, type, at, readAt, itemId },
     ...link(alert),
-    ...acknowledgedOf(acknowledged),
+    acknowledged: acknowledgedOf(acknowledged),
     deliveries: shown,
     more: deliveries.length - shown.length,
   };

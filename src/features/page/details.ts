@@ -1,11 +1,10 @@
 /** Gathers what the page shows besides the status: what happened lately, and what an operator may change. */
-
 import type { Destination } from '../../alert.ts';
 import type { Chains } from '../../channels/chains.ts';
 import type { RateLimit } from '../../channels/options.ts';
 import { AT_ONCE, inSlices, mapSliced, type Sliced } from '../../chunks.ts';
 import { hideUrlTails, showPath } from '../../config/problems.ts';
-import type { DisabledDestination } from '../../deliver/destinations.ts';
+import type { Disabled } from '../../deliver/destinations.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Outlines } from '../../ledger/index-by-date.ts';
@@ -31,6 +30,7 @@ import { durationText, iso } from '../../time.ts';
 import type { AcknowledgementStore } from '../acknowledgement/store.ts';
 import { whoText } from '../acknowledgement/words.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
+import type { ApprovalStore } from '../approval/store.ts';
 import type { AuditMarks } from '../audit/job.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -154,8 +154,7 @@ function* detailsOf({ review, rateOf }: RouteDetailsDependencies): Sliced<RouteD
   const destinations = yield* mapSliced(all, (one): [string, DestinationDetails] => {
     const { id, kind, label } = one;
     const rate = rateText(rateOf(one) ?? {});
-    const known = { id, kind, label, protocols: protocols.get(id)?.length ?? 0 };
-    return [id, rate === '' ? known : { ...known, rate }];
+    return [id, { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined }];
   });
   return { destinations: new Map(destinations), destinationsOf: yield* destinationNames(all, protocols) };
 }
@@ -176,16 +175,15 @@ export interface PageDetailsDependencies {
   isGateOn: boolean;
   outlines: Outlines;
   destinationStats: Pick<DestinationStats, 'latencies'>;
-  deadLetters: Pick<DeadLetters, 'latest'>;
+  dead: Pick<DeadLetters, 'latest'>;
   operatorLog: Pick<OperatorLog, 'latest'>;
   marks: Pick<AuditMarks, 'of'>;
   routes: RouteDetailsOf;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   /** Every destination that is known: thousands. Only asked where one may wait for approval. */
   known(): Promise<readonly KnownDestination[]>;
-  /** True where alerts are held for some destination. */
-  isHolding(): Promise<boolean>;
-  listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
+  held: Pick<ApprovalStore, 'list'>;
+  disabled: Pick<Disabled, 'list'>;
   acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   trace(name: string): Promise<Trace[]>;
   now(): number;
@@ -209,10 +207,7 @@ const activityOf = async ({ outlines, destinationStats, now }: PageDetailsDepend
     destinationStats.latencies(starts[0] ?? last, last),
   ]);
   const byStart = new Map(latencies.map(({ at, medianMs, mostMs }) => [at, { medianMs, mostMs }]));
-  return starts.map((at, index) => {
-    const latency = byStart.get(at);
-    return { at, alerts: counts[index] ?? 0, ...(latency === undefined ? {} : { latency }) };
-  });
+  return starts.map((at, index) => ({ at, alerts: counts[index] ?? 0, latency: byStart.get(at) }));
 };
 
 const auditsOf = async ({ services, marks, protocols }: PageDetailsDependencies): Promise<AuditDetails[]> =>
@@ -222,7 +217,8 @@ const auditsOf = async ({ services, marks, protocols }: PageDetailsDependencies)
       const found = [...(await protocols(service)).keys()].map(markOf);
       const known = found.filter((mark) => mark !== undefined);
       const oldest = known.reduce((least, mark) => Math.min(least, mark), Number.POSITIVE_INFINITY);
-      return { service, never: found.length - known.length, ...(known.length === 0 ? {} : { auditedTo: iso(oldest) }) };
+      const auditedTo = known.length === 0 ? undefined : iso(oldest);
+      return { service, never: found.length - known.length, auditedTo };
     }),
   );
 
@@ -236,15 +232,9 @@ type Approvable = KnownDestination & Pick<ApprovalDetails, 'state'>;
 
 const isApprovable = (one: KnownDestination): one is Approvable => ['held', 'new', 'revoked'].includes(one.state);
 
-const approvalOf = ({ id, kind, label, name, state, protocols, waiting, since }: Approvable): ApprovalDetails => ({
-  ...{ id, kind, label, state, protocols, waiting },
-  ...(name === undefined ? {} : { name }),
-  ...(since === undefined ? {} : { since }),
-});
-
-const approvalsOf = async ({ isGateOn, isHolding, known }: PageDetailsDependencies): Promise<ApprovalDetails[]> => {
-  if (!isGateOn && !(await isHolding())) return [];
-  return (await known()).filter(isApprovable).slice(0, MOST_APPROVALS).map(approvalOf);
+const approvalsOf = async ({ isGateOn, held, known }: PageDetailsDependencies): Promise<ApprovalDetails[]> => {
+  if (!isGateOn && (await held.list()).length === 0) return [];
+  return (await known()).filter(isApprovable).slice(0, MOST_APPROVALS);
 };
 
 const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies): Promise<Linker> =>
@@ -254,8 +244,7 @@ const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies
   );
 
 export const createPageDetails = (dependencies: PageDetailsDependencies) => {
-  const { config, isGateOn, outlines, deadLetters, operatorLog, routes, listDisabled, acknowledgements, trace } =
-    dependencies;
+  const { config, isGateOn, outlines, dead, operatorLog, routes, acknowledgements, trace } = dependencies;
 
   return {
     details: async (): Promise<PageDetails> => {
@@ -263,11 +252,11 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
       const [alerts, activity, letters, actions, audits, approvals, disabled] = await Promise.all([
         outlines.latest(MOST_ALERTS, MOST_DELIVERIES),
         activityOf(dependencies),
-        deadLetters.latest(MOST_DEAD),
+        dead.latest(MOST_DEAD),
         operatorLog.latest(MOST_ACTIONS),
         auditsOf(dependencies),
         approvalsOf(dependencies),
-        listDisabled(),
+        dependencies.disabled.list(),
       ]);
       const acknowledged = await acknowledgements.acknowledged(alerts.map(({ alert }) => alert.id));
       return {

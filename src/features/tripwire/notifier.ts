@@ -1,5 +1,4 @@
 /** Has the people of protocols that were changed at the service hear of it. */
-
 import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
@@ -52,30 +51,19 @@ export interface AudienceInput extends ChangeRoutes {
 }
 
 /** Old and new destinations; with the fallback where it is critical, or where no person among them can be reached. */
-export const audienceOf = ({
-  before,
-  after,
-  fallback,
-  isCritical,
-  isOpen,
-  isWell,
-}: AudienceInput): readonly Destination[] => {
+export const audienceOf = (input: AudienceInput): readonly Destination[] => {
+  const { before, after, fallback, isCritical, isOpen, isWell } = input;
   const own = [...before, ...after].filter(isOpen);
   const isHeard = own.some((one) => isHuman(one) && isWell(one));
   const all = isHeard && !isCritical ? own : [...own, ...fallback];
   return [...new Map(all.map((one) => [one.id, one])).values()];
 };
 
-export interface Group<T> {
-  destinations: Destination[];
-  changes: T[];
-}
-
 /**
  * Where too many changes at once would each be an announcement: destinations that hear of the same changes share one. None
  * hears of a change that is not for it.
  */
-export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destination[] }[]): Group<T>[] => {
+export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destination[] }[]) => {
   const heard = new Map<string, { destination: Destination; indices: number[] }>();
   for (const [index, { audience }] of all.entries()) {
     for (const destination of audience) {
@@ -91,40 +79,6 @@ export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destin
   }));
 };
 
-interface Counted {
-  change: Change;
-  isCritical: boolean;
-}
-
-/** Each aspect counts by itself: who changes detectors again and again does not hide that he changes the triggers. */
-const classesOf = ({ change, isCritical }: Counted): string[] => {
-  if (isCritical) return ['critical'];
-  return change.kind === 'changed' ? change.aspects : [change.kind];
-};
-
-const AT_ONCE = 50;
-
-/**
- * Bounds how often one protocol is announced: what a service lists now so and now otherwise would flood its people.
- * Gives those that are announced, as one of their classes still may be; `comesAndGoes`: the next changes of a class of theirs are
- * not, for the rest of the hour.
- */
-const loudAmong = async <T extends Counted>(
-  service: string,
-  all: readonly T[],
-  { count }: Pick<OutageStore, 'count'>,
-): Promise<(T & { comesAndGoes: boolean })[]> => {
-  const counted = await mapInChunks(all, AT_ONCE, async (one) => {
-    const subjects = classesOf(one).map((each) => `tripwire-${contentId(service, one.change.protocol, each)}`);
-    return { one, times: await Promise.all(subjects.map(count)) };
-  });
-  return counted.flatMap(({ one, times }) =>
-    times.some((n) => n <= ANNOUNCED_AN_HOUR)
-      ? [{ ...one, comesAndGoes: times.some((n) => n >= ANNOUNCED_AN_HOUR) }]
-      : [],
-  );
-};
-
 export interface NotifierDependencies {
   outages: Pick<OutageStore, 'get' | 'count'>;
   announce: Announce;
@@ -138,22 +92,10 @@ export interface NotifierDependencies {
   now(): number;
 }
 
-export interface DescribedChange extends ChangeWords {
+interface DescribedChange extends ChangeWords {
   change: Change;
   routes: ChangeRoutes;
 }
-
-export interface NotifiedChange extends DescribedChange {
-  /** It was announced, or is for nobody; else it came and went too often. */
-  isHeard: boolean;
-}
-
-/** Changes of one look that are logged one by one. */
-const MOST_LOGGED = 20;
-
-/** The same changes since the same version are the same announcement, found by any daemon. */
-const keyOf = (service: string, version: string, changes: readonly Change[]): string =>
-  `${service} ${version} ${contentId(...changes.map((change) => JSON.stringify(change)).toSorted())}`;
 
 const createDescribe =
   ({ destinationsAt }: NotifierDependencies) =>
@@ -168,6 +110,27 @@ const createDescribe =
     return { change, routes, protocol, kind, isUnreadable, isCritical, differences: differencesOf(change) };
   };
 
+/** Each aspect counts by itself: who changes detectors again and again does not hide that he changes the triggers. */
+const classesOf = ({ change, isCritical }: DescribedChange): string[] => {
+  if (isCritical) return ['critical'];
+  return change.kind === 'changed' ? change.aspects : [change.kind];
+};
+
+const AT_ONCE = 50;
+
+/**
+ * Bounds how often one protocol is announced: what a service lists now so and now otherwise would flood its people. Gives
+ * those that are announced, as one of their classes still may be; `comesAndGoes`: the next changes of a class of theirs
+ * are not, for the rest of the hour.
+ */
+const loudAmong = (service: string, all: readonly DescribedChange[], { outages }: NotifierDependencies) =>
+  mapInChunks(all, AT_ONCE, async (one): Promise<DescribedChange[]> => {
+    const subjects = classesOf(one).map((each) => `tripwire-${contentId(service, one.protocol, each)}`);
+    const times = await Promise.all(subjects.map(outages.count));
+    const comesAndGoes = times.some((n) => n >= ANNOUNCED_AN_HOUR);
+    return times.some((n) => n <= ANNOUNCED_AN_HOUR) ? [{ ...one, comesAndGoes }] : [];
+  });
+
 /** Durable when it resolves. Gives how many announcements there are. */
 const createSay =
   ({ outages, announce, fallback, now }: NotifierDependencies) =>
@@ -177,11 +140,9 @@ const createSay =
     news: readonly DescribedChange[],
     isOpen: (destination: Destination) => boolean,
   ): Promise<number> => {
-    const broken = await brokenAmong(outages, [
-      ...fallback,
-      // There may be thousands of webhooks, and nobody asks whether they work.
-      ...news.flatMap(({ routes: { before, after } }) => [...before, ...after].filter(isHuman)),
-    ]);
+    // There may be thousands of webhooks, and nobody asks whether they work.
+    const people = news.flatMap(({ routes: { before, after } }) => [...before, ...after].filter(isHuman));
+    const broken = await brokenAmong(outages, [...fallback, ...people]);
     const isWell = (one: Destination): boolean => !broken(one);
     const groups = groupsOf(
       news.map((change) => ({
@@ -190,54 +151,52 @@ const createSay =
       })),
     );
     for (const { destinations, changes } of groups) {
-      const key = keyOf(
-        service,
-        version,
-        changes.map(({ change }) => change),
-      );
+      // The same changes since the same version are the same announcement, found by any daemon.
+      const key = `${service} ${version} ${contentId(...changes.map(({ change }) => JSON.stringify(change)).toSorted())}`;
       await announce({ about: 'protocol.changed', key, message: changesText(service, changes) }, now(), destinations);
     }
     return groups.length;
   };
 
+/** Changes of one look that are logged one by one. */
+const MOST_LOGGED = 20;
+
 /** Both functions are durable when they resolve; they reject where Redis fails, and may then be called again. */
 export const createNotifier = (dependencies: NotifierDependencies) => {
-  const { outages, isIncluded, log } = dependencies;
+  const { isIncluded, log } = dependencies;
   const describe = createDescribe(dependencies);
   const say = createSay(dependencies);
 
-  /** Those that are for somebody. */
-  const forPeople = (
-    all: readonly DescribedChange[],
-    isOpen: (destination: Destination) => boolean,
-  ): DescribedChange[] =>
-    all.filter(({ change, routes }) => isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen));
-
-  const write = (service: string, all: readonly DescribedChange[], announcements: number): void => {
-    for (const { protocol, kind, isCritical, differences } of all.slice(0, MOST_LOGGED)) {
-      const facts = { service, protocol, change: kind, isCritical, differences };
-      log.warn(facts, 'the settings of a protocol were changed at the service');
-    }
-    log.warn({ service, protocols: all.length, announcements }, 'protocols were changed at the service');
+  /** `found`: those that are for somebody. */
+  const look = async (changes: readonly Change[]) => {
+    const all = changes.map(describe);
+    const isOpen = await dependencies.isOpen();
+    const isForSomebody = ({ change, routes }: DescribedChange): boolean =>
+      isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen);
+    return { all, found: all.filter(isForSomebody), isOpen };
   };
 
   return {
-    changed: async (service: string, version: string, changes: readonly Change[]): Promise<NotifiedChange[]> => {
+    /** `isHeard`: it was announced, or is for nobody; else it came and went too often. */
+    changed: async (service: string, version: string, changes: readonly Change[]) => {
       if (changes.length === 0) return [];
-      const all = changes.map(describe);
-      const isOpen = await dependencies.isOpen();
-      const found = forPeople(all, isOpen);
-      const news = await loudAmong(service, found, outages);
-      write(service, all, await say(service, version, news, isOpen));
+      const { all, found, isOpen } = await look(changes);
+      const news = (await loudAmong(service, found, dependencies)).flat();
+      const announcements = await say(service, version, news, isOpen);
+      for (const { protocol, kind, isCritical, differences } of all.slice(0, MOST_LOGGED)) {
+        const facts = { service, protocol, change: kind, isCritical, differences };
+        log.warn(facts, 'the settings of a protocol were changed at the service');
+      }
+      log.warn({ service, protocols: all.length, announcements }, 'protocols were changed at the service');
       const loud = new Set(news.map(({ change }) => change));
-      const quiet = new Set(found.map(({ change }) => change).filter((change) => !loud.has(change)));
-      return all.map((one) => ({ ...one, isHeard: !quiet.has(one.change) }));
+      const unheard = new Set(found.map(({ change }) => change).filter((change) => !loud.has(change)));
+      return all.map((one) => ({ ...one, isHeard: !unheard.has(one.change) }));
     },
     /** What came and went, in sum, now that it does so no more. */
     stayed: async (service: string, version: string, changes: readonly Change[]): Promise<void> => {
       if (changes.length === 0) return;
-      const isOpen = await dependencies.isOpen();
-      const all = forPeople(changes.map(describe), isOpen).map((one) => ({ ...one, hasStayed: true }));
+      const { found, isOpen } = await look(changes);
+      const all = found.map((one) => ({ ...one, hasStayed: true }));
       const announcements = await say(service, version, all, isOpen);
       const what = 'protocols that were changed too often to be announced have stayed as they are';
       log.warn({ service, protocols: all.length, announcements }, what);

@@ -43,9 +43,6 @@ const lookOf = async ({ settings, malformed }: Answer): Promise<Look> => {
   return { listed, unreadable, fingerprint: contentId(...texts.toSorted(), ...[...unreadable].toSorted()) };
 };
 
-const asRemembered = (listed: ReadonlyMap<string, WatchedSettings>): Map<string, Remembered> =>
-  new Map([...listed].map(([name, settings]) => [name, { settings }]));
-
 /** A look that this daemon has had. */
 interface Seen extends Look {
   /** Nothing is left to see in the same listing, and nothing to be announced later. */
@@ -63,15 +60,10 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
   const rememberedOf = async (service: string, { listed }: Look) => {
     const known = await store.read(service);
     if (known !== undefined) return { ...known, isNew: false };
-    const protocols = asRemembered(last.get(service)?.listed ?? listed);
+    const found = [...(last.get(service)?.listed ?? listed)];
+    const protocols = new Map(found.map(([name, settings]): [string, Remembered] => [name, { settings }]));
     return { version: '', protocols, unannounced: new Map<string, Unannounced>(), isNew: true };
   };
-
-  const writesOf = (
-    { writes }: Comparison,
-    remembered: ReadonlyMap<string, Remembered>,
-    isNew: boolean,
-  ): Comparison['writes'] => (isNew ? new Map([...remembered, ...writes]) : new Map(writes));
 
   /** Announces what is to be announced now. Gives what is unannounced then, and of which protocols that has ended. */
   const announceNow = async (
@@ -104,7 +96,7 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     try {
       const { version, protocols, unannounced: before, isNew } = await rememberedOf(service, found);
       const comparison = compare({ remembered: protocols, ...found });
-      const writes = writesOf(comparison, protocols, isNew);
+      const writes: Comparison['writes'] = new Map([...(isNew ? protocols : []), ...comparison.writes]);
       const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
       const { all, unannounced, touched } = await announceNow(service, version, comparison, before, present);
       for (const protocol of touched) writes.set(protocol, present(protocol));

@@ -88,20 +88,8 @@ const OVER_AFTER_CALLS = 3;
 const [GROUP, SUBJECT] = ['watchdog', 'heartbeat'];
 
 export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
-  const {
-    url: secret,
-    post,
-    reason,
-    isStarting,
-    isOurs,
-    troubles,
-    failureLog,
-    scrub,
-    log,
-    signal,
-    everyMs,
-  } = dependencies;
-  const address = secret.reveal();
+  const { post, reason, isStarting, isOurs, troubles, failureLog, scrub, log, signal, everyMs } = dependencies;
+  const address = dependencies.url.reveal();
   const { hostname } = new URL(address);
   const failUrl = failUrlOf(address);
   let isWithheld = false;

@@ -45,20 +45,35 @@ const sentenceOf = ({ what, why }: Trouble): string =>
 
 const sinceOf = ({ since }: Trouble): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
 
-const restOf = (count: number): string[] => (count > MOST ? [`And ${count - MOST} more: see \`tocsin status\`.`] : []);
+/** What they are, and a line about each. `alone`: how one is said; `verb`: of several. */
+const linesOf = <T extends Trouble>(
+  troubles: readonly T[],
+  alone: (sentence: string) => string,
+  verb: string,
+  lineFor: (one: T) => string,
+): string[] => {
+  const first = troubles[0] === undefined ? '' : sentenceOf(troubles[0]);
+  const isAlone = troubles.length === 1;
+  const lines = troubles
+    .slice(0, MOST)
+    .map((one, index) => `${isAlone ? '' : `${index + 1}. ${sentenceOf(one)}.`}${lineFor(one)}`.trim());
+  const more = troubles.length - MOST;
+  return [
+    isAlone ? alone(first) : `${troubles.length} troubles in Tocsin itself${verb}, the first: ${first}.`,
+    ...lines.filter((line) => line !== ''),
+    ...(more > 0 ? [`And ${more} more: see \`tocsin status\`.`] : []),
+  ];
+};
 
 /** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
 export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
-  const [first] = troubles;
-  const told = troubles.slice(0, MOST).map((one, index) => {
-    const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
-    return `${begins}${sinceOf(one)} ${effectOf(one)}.\n${TO_DO}${nextStepOf(one)}.`.trim();
-  });
-  const head =
-    troubles.length === 1 && first !== undefined
-      ? `${sentenceOf(first)}.`
-      : `${troubles.length} troubles in Tocsin itself, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
-  return [head, ...told, ...restOf(troubles.length), ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
+  const lines = linesOf(
+    troubles,
+    (one) => `${one}.`,
+    '',
+    (one) => `${sinceOf(one)} ${effectOf(one)}.\n${TO_DO}${nextStepOf(one)}.`,
+  );
+  return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
 };
 
 export interface Ended extends Trouble {
@@ -68,22 +83,19 @@ export interface Ended extends Trouble {
 
 /** `left`: troubles that were announced and are not over. */
 export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
-  const [first] = troubles;
   const lasted = ({ since }: Trouble): string =>
     since === undefined
       ? ''
       : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
-  const told = troubles.slice(0, MOST).map((one, index) => {
-    const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
-    const gone = one.isUnknown ? ' The daemon that had it does not run any more.' : '';
-    return `${begins}${lasted(one)}${gone}`.trim();
-  });
-  const head =
-    troubles.length === 1 && first !== undefined
-      ? `Over: “${sentenceOf(first)}”.`
-      : `${troubles.length} troubles in Tocsin itself are over, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
+  const gone = ({ isUnknown }: Ended): string => (isUnknown ? ' The daemon that had it does not run any more.' : '');
+  const lines = linesOf(
+    troubles,
+    (one) => `Over: “${one}”.`,
+    ' are over',
+    (one) => `${lasted(one)}${gone(one)}`,
+  );
   const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
-  return [head, ...told.filter((line) => line !== ''), ...restOf(troubles.length), ...rest].join('\n');
+  return [...lines, ...rest].join('\n');
 };
 
 export interface Listed {

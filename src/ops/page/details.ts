@@ -42,11 +42,11 @@ export interface RecentDelivery {
   /** When it last changed. */
   at: string;
   /** From the service to the receiver; absent where it has not arrived, or was replayed. */
-  tookMs?: number;
+  tookMs?: number | undefined;
   /** Of the last attempt, a sentence without secrets. */
-  error?: string;
+  error?: string | undefined;
   /** Nothing was sent there, as the message of another alert says the same. */
-  isCovered?: true;
+  isCovered?: true | undefined;
 }
 
 export interface RecentAlert {
@@ -55,11 +55,11 @@ export interface RecentAlert {
   service: string;
   type: string;
   at: string;
-  txHash?: string;
+  txHash?: string | undefined;
   /** The transaction in its chain's explorer. */
-  explorer?: string;
+  explorer?: string | undefined;
   /** `Acknowledged by Ann, 02:45:10 UTC`; absent where nobody did. */
-  acknowledged?: string;
+  acknowledged?: string | undefined;
   counts: Readonly<Record<DeliveryOutcome, number>>;
   /** Some of them, those in trouble first. */
   deliveries: RecentDelivery[];
@@ -71,7 +71,7 @@ export interface ActivityStep {
   /** Alerts that are dated in it. */
   alerts: number;
   /** Of deliveries that ended in it; absent where there was none. */
-  latency?: { medianMs: number; mostMs: number };
+  latency?: { medianMs: number; mostMs: number } | undefined;
 }
 
 export interface DestinationDetails {
@@ -79,7 +79,7 @@ export interface DestinationDetails {
   kind: ChannelKind;
   label: string;
   /** In words: `1 a second`. */
-  rate?: string;
+  rate?: string | undefined;
   /** How many protocols lead to it. */
   protocols: number;
 }
@@ -89,11 +89,11 @@ export interface ApprovalDetails {
   kind: string;
   label: string;
   /** What its provider calls it, where that is known. */
-  name?: string;
+  name?: string | undefined;
   state: 'held' | 'new' | 'revoked';
   protocols: readonly string[];
   waiting: number;
-  since?: string;
+  since?: string | undefined;
 }
 
 export interface DeadDetails {
@@ -105,14 +105,14 @@ export interface DeadDetails {
   message: string;
   attempts: number;
   at: string;
-  txHash?: string;
-  explorer?: string;
+  txHash?: string | undefined;
+  explorer?: string | undefined;
 }
 
 export interface AuditDetails {
   service: string;
   /** The protocol that was compared longest ago; absent where none was. */
-  auditedTo?: string;
+  auditedTo?: string | undefined;
   /** Protocols that were never compared. */
   never: number;
 }
