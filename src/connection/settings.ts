@@ -32,7 +32,6 @@ export interface ConnectionSettings extends TlsSettings {
 
 type Given = { [Key in 'ca' | 'cert' | 'key' | 'proxy']?: ConnectionSettings[Key] | undefined };
 
-/** What a section of the config has of them. */
 export const settingsIn = ({
   ca,
   cert,

@@ -83,7 +83,6 @@ export interface AdmissionSettings {
   /** Called once when the key itself is refused. */
   onRefused(service: string, error: ServiceError): void;
   monotonic(): number;
-  /** 0 up to, not including, 1. */
   random(): number;
 }
 
@@ -151,8 +150,10 @@ const KEY = 'key';
 const isUnauthorized = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.reason === 'unauthorized';
 
-/** Distinguishes a refused key from a refused protocol: gives whether the key is good, as far as is known. An answer
- * counts for `everyMs`. */
+/**
+ * Distinguishes a refused key from a refused protocol: gives whether the key is good, as far as is known. An answer counts
+ * for `everyMs`.
+ */
 export const createKeyCheck = (
   { detector, everyMs, monotonic }: Common,
   probe: (signal: AbortSignal) => Promise<void>,
@@ -237,7 +238,6 @@ export const createAdmission = (settings: AdmissionSettings) => {
       mayHang.delete(subject);
       detector.worked(subject);
     },
-    /** The service was not asked after all. */
     unasked: (service: string, subject: string): void => void of(service).mayHang.delete(subject),
     /** No usable answer came. */
     failed: async (service: string, subject: string, error: unknown, signal: AbortSignal): Promise<void> => {

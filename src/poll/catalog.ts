@@ -27,9 +27,7 @@ export interface CatalogSettings {
     service: string,
     signal: AbortSignal,
   ): Promise<Pick<Listed, 'unfinished'> & { assets: ReadonlyMap<string, ListedAsset[]> }>;
-  /** By include and exclude. */
   isIncluded(protocol: string): boolean;
-  /** Default `Date.now`. */
   now?(): number;
 }
 
@@ -37,7 +35,6 @@ interface Listed {
   protocols: readonly ListedProtocol[];
   /** What could not be read, or not whole. `name`: as far as it has one. Default: nothing. */
   malformed?: readonly (MalformedItem & { name: string })[];
-  /** Why there may be more. */
   unfinished?: ServiceError;
 }
 
@@ -57,7 +54,6 @@ export interface Unwatched {
   name: string;
   /** `excluded`: by the config. `unaskable`: by its name, which no URL can carry. `unreadable`: as it is listed. */
   why: 'excluded' | 'unaskable' | 'unreadable';
-  /** What is wrong with an unreadable one. */
   problem?: string;
 }
 
@@ -130,7 +126,6 @@ export const createCatalog = (settings: CatalogSettings) => {
   };
 
   return {
-    /** Lists again and keeps the result. */
     refresh: async (service: string, signal: AbortSignal): Promise<CatalogChange> => {
       const { known, listed, askedAt, unfinished, malformed, unreadable } = await listAll(service, signal);
       const merged = merge(known, listed, unfinished === undefined);

@@ -7,7 +7,6 @@ import { ServiceError, type ServiceReason } from '../errors.ts';
 export interface Trouble {
   /** `down`: it does not answer. `refused`: it refuses the key itself. */
   kind: 'down' | 'refused';
-  /** When it was detected, by the monotonic clock. */
   since: number;
 }
 
@@ -70,11 +69,9 @@ export const createFailureDetector = (monotonic: () => number) => {
   };
 
   return {
-    /** The service is asked for `subject` now. */
     asked: (subject: string): void => void askedAt.set(subject, monotonic()),
     /** An answer came: the service is not in trouble. */
     worked,
-    /** No usable answer came. Only a `ServiceError` counts. */
     failed: (subject: string, error: unknown): void => {
       if (!(error instanceof ServiceError)) return;
       if (error.reason === 'unreachable') hanging.add(subject);
@@ -117,7 +114,6 @@ export const createWalkDetector = () => {
   };
   return {
     worked,
-    /** No usable answer came. Only a `ServiceError` counts. */
     failed: (protocol: string, error: unknown): void => {
       const meaning = error instanceof ServiceError ? FOR_WALKS[error.reason] : 'nothing';
       if (meaning === 'answered') worked();

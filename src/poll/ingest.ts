@@ -36,7 +36,6 @@ export const toAlert = (item: Item, service: string, protocol: string, readAt: n
   };
 };
 
-/** Whether an item is an alert. */
 export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
   item.source === 'notifications' || assessments.includes(item.assessment ?? '');
 

@@ -67,10 +67,8 @@ export interface IntakeDependencies extends ListingDependencies {
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
   /** One cheap question, for `stream` where it is given: without its lock, which others need. Throws `ServiceError`. */
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
-  /** Called when the catalog may have changed. */
   onCatalog(): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
-  /** Called when a probe was answered. */
   onProbed(service: string): void;
   /** `isDown`: the service as a whole is in trouble, not this stream alone. */
   onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
@@ -152,7 +150,6 @@ export const createIntake = (dependencies: IntakeDependencies) => {
     /** Finds out whether a service that is in trouble answers again, where no poll does. */
     probe,
     list,
-    /** Lists a service's protocols, and then their assets. */
     listAll: async (service: string, signal: AbortSignal): Promise<void> => {
       if (await list(service, signal)) await listing.listAssets(service, signal);
     },

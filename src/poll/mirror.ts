@@ -84,7 +84,6 @@ type StartFrom = 'now' | { agoMs: number } | { at: string };
 
 interface BeginningSettings {
   startFrom: StartFrom;
-  /** The service's time in epoch milliseconds. */
   clock(service: string): number;
   recall: Mirror['recall'];
   /** Called when a lost cursor is taken from the mirror. */

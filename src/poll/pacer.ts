@@ -31,7 +31,6 @@ export const createBudget = (most: number, monotonic: () => number) => {
     share = Math.max(LEAST_SHARE, share * to);
   };
   return {
-    /** Requests a second for now. */
     current: (): number => {
       recover();
       return most * share;
@@ -40,7 +39,6 @@ export const createBudget = (most: number, monotonic: () => number) => {
     answered: (ms: number): void => {
       if (ms > SLOW_MS) lower(SLOW_SHARE);
     },
-    /** It said that it was asked too often. */
     limited: (): void => lower(LIMITED_SHARE),
   };
 };
@@ -85,7 +83,6 @@ export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs
 };
 
 export interface PacerSettings {
-  /** Milliseconds between two polls of a stream. */
   interval: number | 'auto';
   /** Requests a second to one service, of all daemons together. */
   requestsPerSecond: number;
@@ -99,7 +96,6 @@ export interface PacerSettings {
   monotonic(): number;
 }
 
-/** How it stands with a service. */
 export interface PaceState {
   /** The longest that a stream waits between two polls, in milliseconds. */
   everyMs: number;

@@ -25,7 +25,6 @@ import type { Seen } from './seen.ts';
 import { type Stream, tracksOf } from './stream.ts';
 import { createProgress, isSweepDue, notAhead, type Window, type WindowSettings, windowOf } from './windows.ts';
 
-/** A page as it is read. */
 export interface ReadPage extends ItemPage {
   /** There is probably no further page; only asking for it can show that. */
   short?: boolean;
@@ -45,7 +44,6 @@ interface CommitDependencies {
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
   /** Called with each cursor after a read; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
-  /** Durations in milliseconds. */
   settings: Pick<WindowSettings, 'overlap' | 'lookback'>;
 }
 
@@ -108,7 +106,6 @@ export interface PollResult {
 
 const BUSY: PollResult = { outcome: 'busy', items: 0, alerts: 0, sweep: false };
 
-/** What a poll goes by, and what it finds. */
 interface Reading {
   stream: Stream;
   tracks: readonly Track[];
@@ -119,7 +116,6 @@ interface Reading {
   known?: KnownStream;
   /** The cursors as Redis had them when the lock was taken on the way. What is remembered may have moved on from there. */
   stored?: readonly (Cursor | undefined)[];
-  /** The tracks' cursors. */
   loaded: readonly Cursor[];
   items: ItemMemory;
 }

@@ -14,7 +14,6 @@ export interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf
   own: string;
   readersOf(service: string): readonly string[];
   memory: Pick<ReadMemory, 'retain' | 'commit'>;
-  /** One poll, see `Intake`. */
   poll(stream: Stream, signal: AbortSignal): Promise<number | undefined>;
   /** Asks a service of which this daemon polls nothing whether it answers. `stream`: for this. */
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
@@ -54,6 +53,9 @@ export const createPolling = (settings: PollingSettings) => {
   const { onAssigned, onTurning = () => {}, onError } = settings;
   const stopping = new AbortController();
   let isStarted = false;
+  let startedAt = monotonic();
+  const probedAt = new Map<string, number>();
+  let probes = 0;
   const timetable = createTimetable<Stream>({
     ...settings,
     laneOf: ({ service }) => service,
@@ -66,9 +68,6 @@ export const createPolling = (settings: PollingSettings) => {
     string,
     { listed: object; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
   >();
-
-  const probedAt = new Map<string, number>();
-  let startedAt = monotonic();
 
   const haveReadersChanged = (service: string): boolean => assigned.get(service)?.readers !== readersOf(service).join();
 
@@ -119,7 +118,6 @@ export const createPolling = (settings: PollingSettings) => {
     probes += 1;
     return all[probes % all.length];
   };
-  let probes = 0;
 
   const probeLeft = async (): Promise<void> => {
     const left = services.filter(isLeft);
@@ -128,7 +126,6 @@ export const createPolling = (settings: PollingSettings) => {
   };
 
   return {
-    /** The catalog may have changed. */
     look,
     /** To be read at once. */
     hasten: (stream: Stream): void => timetable.hasten(streamKey(stream)),

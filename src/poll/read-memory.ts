@@ -87,7 +87,6 @@ export interface ReadMemorySettings {
   /** Called where a cursor turned out to be another one, as after an operator set it: to be read soon. */
   onChanged(stream: Stream): void;
   monotonic(): number;
-  /** Durations in milliseconds. */
   settings: { overlap: number; lookback: number };
 }
 
@@ -114,7 +113,6 @@ interface Entry {
   of: KnownStream;
 }
 
-/** A track with its cursor as it is being written. */
 interface Writing extends Entry {
   one: KnownTrack;
   cursor: Cursor;

@@ -8,7 +8,6 @@ import { iso } from '../time.ts';
 import { type Track, trackKey } from './cursor.ts';
 
 export interface Identity {
-  /** The alert's id. */
   id: string;
   /** The item's latest date in epoch milliseconds: it is remembered as long as a read can bring it again. */
   latest: number;

@@ -46,8 +46,8 @@ const groupNames = (names: readonly string[]): string[][] => {
 };
 
 /**
- * The requests that read everything: one a protocol for inspections; as few as possible for notifications. Inspections of a protocol whose name no
- * URL can carry are not asked for; the catalog says so.
+ * The requests that read everything: one a protocol for inspections; as few as possible for notifications. Inspections of
+ * a protocol whose name no URL can carry are not asked for; the catalog says so.
  */
 export const streamsOf = (service: string, names: readonly string[], sources: readonly Source[]): Stream[] =>
   sources.flatMap((source) => {

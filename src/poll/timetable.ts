@@ -49,7 +49,6 @@ export const createDueQueue = <T extends { dueAt: number }>() => {
 };
 
 export interface TimetableSettings<Task> {
-  /** Turns at once. */
   concurrency: number;
   /** Tasks of one lane do not wait for the pace of another. */
   laneOf(task: Task): string;
@@ -109,7 +108,6 @@ const createLanes = <Task>({ laneOf, gapMs }: TimetableSettings<Task>) => {
     entry.place = { dueAt, entry };
     entry.lane.queue.push(entry.place);
   };
-  /** The first that still counts. */
   const firstOf = ({ queue }: Lane<Task>): Place<Task> | undefined => {
     for (;;) {
       const first = queue.first();

@@ -2,7 +2,6 @@
 import type { Item } from '../item.ts';
 import type { Advance, Cursor, Track } from './cursor.ts';
 
-/** What one poll wants of one track. */
 export interface Window {
   track: Track;
   cursor: Cursor;
@@ -61,7 +60,6 @@ interface ProgressSettings {
   begun: number;
   ownBegun: number;
   isSweep: boolean;
-  /** Milliseconds. */
   lookback: number;
 }
 
@@ -77,7 +75,6 @@ export const createProgress = (settings: ProgressSettings) => {
   const begun = (): number => Math.min(settings.begun, clock() - (now() - ownBegun));
   return {
     begun,
-    /** Counts a page. */
     count: (items: readonly Item[]): void => {
       for (const { dates } of items) {
         const earliest = Math.min(...Object.values(dates));

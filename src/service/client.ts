@@ -89,13 +89,11 @@ export interface ServiceOptions extends TransportSettings {
   listStyle?: () => ArrayParams;
 }
 
-/** A contract as it is given to the service. */
 export interface AssetInput {
   chainId: number;
   abi: string;
   address: string;
   admins: readonly string[];
-  /** The asset's name. */
   descriptor: string;
 }
 
@@ -105,7 +103,6 @@ interface CreateProtocolBody {
   notificationChannels?: readonly ChannelEntry[];
 }
 
-/** The endpoints that change something. */
 const changes = (transport: Transport) => {
   const change = (label: RequestLabel, body: object, signal: AbortSignal): Promise<Confirmation> =>
     transport.ask({ ...label, path: `/${label.endpoint}`, body }, decodeConfirmation, signal);
@@ -125,7 +122,6 @@ const changes = (transport: Transport) => {
   };
 };
 
-/** The endpoints that only read. */
 const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayParams) => {
   const query = (params: Params, style = listStyle()) => queryString(params, style);
   const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });

@@ -95,7 +95,6 @@ export const headerOf = ({ headers }: Response, name: string): string | undefine
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** What we ask for. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
 /** `deflate` is not asked for, but some gateways know nothing else. One over the other has no honest use. */

@@ -10,13 +10,11 @@ import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { headerOf, openBody, type Response } from './exchange.ts';
 
-/** Longest message, in UTF-16 units. */
 const MESSAGE_LIMIT = 200;
 /** The same where we name what mends a connection, in our own words. */
 const UNREACHABLE_LIMIT = 300;
 const PROTOCOL_LIMIT = 60;
 
-/** What an error says of the request it belongs to. */
 export interface RequestLabel {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** What is asked for, e.g. `inspections/stats`. */

@@ -25,10 +25,8 @@ export interface FeedSettings {
   listed?(): Promise<ReadonlySet<string>>;
 }
 
-/** A page with what was left out of it. */
 export type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
 
-/** An inspection as an item to poll. */
 export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
   source: 'inspections',
   protocol,

@@ -21,7 +21,6 @@ export interface Listable {
 /** What decides who hears of a protocol, and of what. */
 export type ListedSettings = Pick<Protocol, 'name' | 'channels' | 'triggers' | 'tracking' | 'detectors'>;
 
-/** A listing as far as it could be read. */
 export interface Listing {
   protocols: ListedProtocol[];
   /** Of the same protocols. */
@@ -86,7 +85,6 @@ const crowdedOf = (protocol: Protocol): (MalformedItem & { name: string })[] => 
   return [{ problem, raw: { descriptor: name }, name, bound: 'contacts' }];
 };
 
-/** All pages of one key's listing. */
 const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
   walkPages(
     async (pageNumber, pageSize) => {

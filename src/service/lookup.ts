@@ -14,7 +14,6 @@ import type { Inspection, Page } from './wire.ts';
 
 export interface Wanted {
   itemId: string;
-  /** Lower-case. */
   txHash?: string;
 }
 
@@ -82,7 +81,6 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     return items.length + malformed.length === 0 ? { kind: 'gone' } : UNSURE;
   };
 
-  /** One that a list of ids did not bring. */
   const single = async (protocol: string, { itemId, txHash }: Wanted, signal: AbortSignal): Promise<Sighting> => {
     try {
       return await (txHash === undefined ? alone(protocol, itemId, signal) : byHash(protocol, itemId, txHash, signal));

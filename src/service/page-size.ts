@@ -13,7 +13,6 @@ export const isRefusal = (error: unknown): error is ServiceError =>
   (error.reason === 'missing' || error.reason === 'rejected') &&
   (error.status ?? 0) >= 400;
 
-/** Bounds on one answer. */
 const ANSWER_BOUNDS: readonly (ServiceBound | undefined)[] = ['answer-bytes', 'answer-values', 'page-elements'];
 
 export const isOversized = (error: unknown): boolean =>

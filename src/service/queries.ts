@@ -59,7 +59,6 @@ export interface ProtocolQuery extends PageQuery {
 }
 
 export interface InspectionQuery extends DateQuery {
-  /** The protocol's name. */
   protocol: string;
   chainId?: number | string | undefined;
   /** Only together with `chainId`: without it the service would take it for one. */
@@ -68,7 +67,6 @@ export interface InspectionQuery extends DateQuery {
   hash?: string | undefined;
   origin?: string | undefined;
   status?: Assessment | undefined;
-  /** Names of detectors that fired. */
   detected?: readonly string[] | undefined;
 }
 

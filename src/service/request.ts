@@ -42,7 +42,6 @@ export const createHold = (monotonic: () => number) => {
     observe: (waitMs: number | undefined): void => {
       if (waitMs !== undefined) endsAt = Math.max(endsAt, monotonic() + Math.min(waitMs, LONGEST_HOLD_MS));
     },
-    /** Milliseconds until something may be asked again; 0: now. */
     leftMs: (): number => Math.max(0, Math.ceil(endsAt - monotonic())),
   };
 };
@@ -57,7 +56,6 @@ export interface TransportSettings {
     /** Milliseconds for one request, from waiting for a connection to the last byte of the answer. */
     timeout: number;
   };
-  /** Certificates and a proxy. Default: none. */
   connection?: ConnectionSettings;
   /** Connections at most; further requests wait, within their own timeout. Default 20. */
   connections?: number;
@@ -74,7 +72,6 @@ const DEFAULT_MAX_BODY_BYTES = 20_000_000;
 export interface ServiceRequest extends RequestLabel {
   /** Below the base URL, encoded, with its query. */
   path: string;
-  /** Sent as JSON. */
   body?: object;
 }
 

@@ -19,7 +19,6 @@ export interface Inspection {
   protocol: string;
   /** One of `ASSESSMENTS`, or an undocumented word as it stands. */
   assessment: string;
-  /** Lower-case. */
   txHash?: string;
   dates: ItemDates;
   raw: JsonObject;
@@ -36,11 +35,9 @@ export interface Notification {
 
 export type Decoded<T> = { ok: true; item: T } | ({ ok: false } & MalformedItem);
 
-/** One answer of a list endpoint. */
 export interface Page<T> {
   items: T[];
   malformed: MalformedItem[];
-  /** The page number that the answer names. */
   pageNumber?: number;
   /** What this counts (items, pages, this page) is not documented: show it, never rely on it. */
   total?: number;
@@ -157,7 +154,6 @@ export const pageElements = (wrapper: JsonObject, isLater: boolean): Reading<Jso
   return { ok: false, problem: page === undefined ? 'it has no page' : 'its page is not a list' };
 };
 
-/** What an answer says about itself besides its items. */
 export const pageFacts = (
   wrapper: JsonObject,
   serverTime: number | undefined,
@@ -223,8 +219,8 @@ const fieldOf = (item: string, name: string): JsonObject => {
 };
 
 /**
- * Of the beginning of an answer that a single item made too large: the page of that one item, as malformed. Undefined where the first item ends before the
- * bound: then there are others, and none may be passed over.
+ * Of the beginning of an answer that a single item made too large: the page of that one item, as malformed. Undefined where
+ * the first item ends before the bound: then there are others, and none may be passed over.
  */
 export const pageOfOversized = (start: string, maxBytes: number): Page<never> | undefined => {
   const match = PAGE.exec(start.slice(0, SEARCHED));
