@@ -82,13 +82,6 @@ export const createCursors = (redis: Redis | Cluster, prefix: string) => {
 
 export type Cursors = ReturnType<typeof createCursors>;
 
-export interface CursorSnapshot {
-  /** Undefined where Redis has none. */
-  cursor: Cursor | undefined;
-  /** The date of the oldest alert that is on its way, in epoch milliseconds. */
-  oldest: number | undefined;
-}
-
 /** Tracks in one script: a few milliseconds of Redis. */
 export const TRACKS_AT_ONCE = 200;
 
@@ -107,9 +100,9 @@ return found`;
  * where the ledger keeps a track's open alerts, by date.
  */
 export const createCursorSnapshots = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => ({
-  /** In the tracks' order. */
-  read: async (tracks: readonly Track[]): Promise<CursorSnapshot[]> => {
-    const all: CursorSnapshot[] = [];
+  /** In the tracks' order; no cursor where Redis has none, and the date of the alert in epoch milliseconds. */
+  read: async (tracks: readonly Track[]) => {
+    const all: { cursor: Cursor | undefined; oldest: number | undefined }[] = [];
     for (const chunk of chunksOf(tracks, TRACKS_AT_ONCE)) {
       const keys = chunk.flatMap((track) => [cursorKey(prefix, track), openKey(track)]);
       const found = await redis.eval(READ, keys.length, ...keys, ...FIELDS);

@@ -9,16 +9,20 @@ import type { Cursor, Cursors, PollLock, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
 import type { Window } from './windows.ts';
 
-export interface IngestDependencies {
+export interface IngestSettings {
+  /** Assessments that make an inspection an alert. */
+  assessments: readonly string[];
+  /** Milliseconds that an item may be late. */
+  lookback: number;
+}
+
+interface IngestDependencies {
   seen: Seen;
   commits: Pick<CommitStore, 'remember'>;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
   now(): number;
-  /** Assessments that make an inspection an alert. */
-  assessments: readonly string[];
-  /** Milliseconds that an item may be late. */
-  lookback: number;
+  settings: IngestSettings;
 }
 
 export const toAlert = (item: Item, service: string, protocol: string, readAt: number): Alert => {
@@ -45,8 +49,6 @@ export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
  */
 export const ownItems = (items: readonly Item[], { source, protocol }: Track): readonly Item[] =>
   source === 'inspections' ? items : items.filter((item) => plainName(item.protocol) === plainName(protocol));
-
-export type IngestSettings = Pick<IngestDependencies, 'assessments' | 'lookback'>;
 
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
 const latestOf = (item: Item): number | undefined => {
@@ -82,7 +84,8 @@ export const standingOf = (
   return isSettled ? 'settled' : 'open';
 };
 
-export const createIngest = ({ seen, commits, dispatch, now, assessments, lookback }: IngestDependencies) => {
+export const createIngest = ({ seen, commits, dispatch, now, settings }: IngestDependencies) => {
+  const { assessments, lookback } = settings;
   /**
    * An item dated before the start is history where the first read finds it. One that shows up afterwards was written
    * late.

@@ -11,7 +11,7 @@ import type { ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import type { CommitStore } from './commit-store.ts';
 import type { Advance, Cursor, Cursors, PollLock, Track } from './cursor.ts';
-import { createIngest } from './ingest.ts';
+import { createIngest, type IngestSettings } from './ingest.ts';
 import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import {
   createItemMemory,
@@ -30,11 +30,6 @@ export interface ReadPage extends ItemPage {
   short?: boolean;
   /** Everything dated before this has been read, by any date that the service may filter by. Epoch milliseconds. */
   settledBefore?: number;
-}
-
-export interface PollSettings extends WindowSettings {
-  /** Assessments that make an inspection an alert. */
-  assessments: readonly string[];
 }
 
 interface CommitDependencies {
@@ -93,7 +88,7 @@ export interface PollerDependencies extends CommitDependencies {
   /** Called for every page as it is ingested, to count items and report malformed ones; without items it had before. */
   onPage(stream: Stream, page: ItemPage): Promise<void>;
   now(): number;
-  settings: PollSettings;
+  settings: WindowSettings & IngestSettings;
 }
 
 export interface PollResult {
@@ -135,7 +130,7 @@ const windowBehind = (window: Window, { position, sweptTo }: Cursor = window.cur
 
 export const createPoller = (dependencies: PollerDependencies) => {
   const { pages, lock, now, settings, cursors, commits, memory } = dependencies;
-  const ingest = createIngest({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
+  const ingest = createIngest(dependencies);
   const commit = createCommit(dependencies);
 
   /** Takes the lock on the way. What Redis has under it decides whether what is remembered is still so: else `changed`. */

@@ -21,16 +21,6 @@ export interface Listable {
 /** What decides who hears of a protocol, and of what. */
 export type ListedSettings = Pick<Protocol, 'name' | 'channels' | 'triggers' | 'tracking' | 'detectors'>;
 
-export interface Listing {
-  protocols: ListedProtocol[];
-  /** Of the same protocols. */
-  settings: ListedSettings[];
-  /** What could not be read, or not whole, with the protocol's name as far as it has one. */
-  malformed: (MalformedItem & { name: string })[];
-  /** Why there may be more; absent where it was read to its end. */
-  unfinished?: ServiceError;
-}
-
 /** Of one protocol; a channel without contacts counts as one. */
 const MOST_CONTACTS = 5000;
 /** What is kept of one listing, as JSON. */
@@ -76,8 +66,11 @@ const toSettings = (
   ...optional('detectors', detectors),
 });
 
+/** What could not be read, or not whole, with the protocol's name as far as it has one. */
+type Malformed = MalformedItem & { name: string };
+
 /** A protocol that names more contacts than are used. */
-const crowdedOf = (protocol: Protocol): (MalformedItem & { name: string })[] => {
+const crowdedOf = (protocol: Protocol): Malformed[] => {
   const { name } = protocol;
   const count = contactsOf(protocol);
   if (count <= MOST_CONTACTS) return [];
@@ -134,11 +127,11 @@ const readAsFar = async (pages: Pages, take: Take): Promise<{ unfinished?: Servi
   }
 };
 
-/** Without their assets, which may be many. */
-export const listProtocols = async (service: Listable, signal: AbortSignal): Promise<Listing> => {
+/** Without their assets, which may be many. `settings`: of the same protocols. `unfinished`: why there may be more. */
+export const listProtocols = async (service: Listable, signal: AbortSignal) => {
   const protocols: ListedProtocol[] = [];
   const settings: ListedSettings[] = [];
-  const malformed: Listing['malformed'] = [];
+  const malformed: Malformed[] = [];
   const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
     const listed = page.items.map(toListed);
     const unread = [
@@ -152,6 +145,8 @@ export const listProtocols = async (service: Listable, signal: AbortSignal): Pro
   });
   return { protocols, settings, malformed, ...end };
 };
+
+export type Listing = Awaited<ReturnType<typeof listProtocols>>;
 
 /** By protocol; those whose assets the service does not list are left out. */
 export const listAssets = async (service: Listable, signal: AbortSignal) => {

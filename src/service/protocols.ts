@@ -69,20 +69,6 @@ const decodeAsset = (raw: JsonValue): ListedAsset[] => {
 export const decodeAssets = (value: JsonValue | undefined): ListedAsset[] | undefined =>
   value === undefined ? undefined : listOf(value).slice(0, MOST_ASSETS).flatMap(decodeAsset);
 
-export interface Trigger {
-  /** Each inner list is a group of detector names. */
-  detectionsGroup: string[][];
-  actions: string[];
-}
-
-/** A detector that a protocol is inspected with. */
-export interface Detector {
-  name: string;
-  /** As listed; absent where there is none. */
-  config?: JsonValue;
-  external?: boolean;
-}
-
 export interface Protocol {
   /** The service's `protocolId`, which changes ask for. */
   id?: string;
@@ -100,36 +86,12 @@ export interface Protocol {
   raw: JsonObject;
 }
 
-export interface ProtocolSettings {
-  /** Names of the detectors that exist. */
-  detectors: string[];
-  channels: ChannelEntry[];
-  /** Holds the assets as well. */
-  raw: JsonObject;
-}
-
-/** What each number counts is as the service says; a number that is missing or unreadable is absent. */
-export interface InspectionStats {
-  page?: number;
-  critical?: number;
-  suspicious?: number;
-  total?: number;
-  raw: JsonObject;
-}
-
-/** The answer to a change. */
-export interface Confirmation {
-  message: string;
-  /** Of a protocol that was created. */
-  protocolId?: string;
-  /** How many assets were added and modified. */
-  changes?: { added?: number; modified?: number };
-  raw: JsonObject;
-}
-
 /** A value that is no text is kept as its JSON, so that it is reported and not lost. */
 const strings = (value: JsonValue | undefined): string[] =>
   listOf(value).flatMap((element) => textOf(element) ?? (element === null ? [] : JSON.stringify(element)));
+
+const booleanOf = (value: JsonValue | undefined): boolean | undefined =>
+  typeof value === 'boolean' ? value : undefined;
 
 const channelName = (name: string): string => {
   const plain = name.trim().toLowerCase();
@@ -152,25 +114,30 @@ const decodeChannel = (raw: JsonValue): ChannelEntry => {
 /** Null or absent channels are no channels. */
 const channelsOf = (value: JsonValue | undefined): ChannelEntry[] => listOf(value).map(decodeChannel);
 
-const decodeTrigger = (raw: JsonValue): Trigger => {
+/** Each inner list of `detectionsGroup` is a group of detector names. */
+const decodeTrigger = (raw: JsonValue) => {
   const trigger = objectOf(raw);
   return { detectionsGroup: listOf(trigger?.detectionsGroup).map(strings), actions: strings(trigger?.actions) };
 };
+
+export type Trigger = ReturnType<typeof decodeTrigger>;
 
 const triggersOf = (value: JsonValue | undefined): Record<string, Trigger> =>
   Object.fromEntries(
     Object.entries(objectOf(value) ?? {}).map(([severity, raw]) => [severity.trim().toLowerCase(), decodeTrigger(raw)]),
   );
 
-/** An entry without a name keeps the empty name: a detector that cannot be read is a detector. */
-const decodeDetector = (raw: JsonValue): Detector => {
+/** A detector that a protocol is inspected with. One without a name keeps the empty name: it is a detector, too. */
+const decodeDetector = (raw: JsonValue) => {
   const entry = objectOf(raw) ?? { name: raw };
   return {
     name: textOf(entry.name) ?? '',
     ...optional('config', entry.config ?? undefined),
-    ...optional('external', typeof entry.external === 'boolean' ? entry.external : undefined),
+    ...optional('external', booleanOf(entry.external)),
   };
 };
+
+export type Detector = ReturnType<typeof decodeDetector>;
 
 const detectorsOf = (value: JsonValue | undefined): Detector[] | undefined =>
   value === undefined || value === null ? undefined : listOf(value).map(decodeDetector);
@@ -189,19 +156,15 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
     return { ok: false, problem: `a name of ${name.length} characters, more than ${MOST_NAME_CHARACTERS}`, raw };
   // The service documents the key with three t's; the plain spelling is accepted as well, should it be corrected.
   const settings = objectOf(protocol.setttings) ?? objectOf(protocol.settings) ?? {};
-  const decoded = {
-    name,
-    channels: channelsOf(settings.notificationChannels),
-    triggers: triggersOf(settings.triggers),
-    raw: protocol,
-  };
-  const tracking = typeof settings.tracking === 'boolean' ? settings.tracking : undefined;
   return {
     ok: true,
     item: {
-      ...decoded,
+      name,
+      channels: channelsOf(settings.notificationChannels),
+      triggers: triggersOf(settings.triggers),
+      raw: protocol,
       ...optional('id', textOf(protocol.protocolId)),
-      ...optional('tracking', tracking),
+      ...optional('tracking', booleanOf(settings.tracking)),
       ...optional('detectors', detectorsOf(settings.detectors)),
       ...optional('assets', decodeAssets(protocol.assets)),
     },
@@ -247,14 +210,22 @@ const decodeObject =
     return raw === undefined ? { ok: false, problem: 'it is not an object' } : { ok: true, value: decode(raw) };
   };
 
-export const decodeSettings = decodeObject<ProtocolSettings>((raw) => ({
+type ReadBy<D> = D extends Decode<infer T> ? T : never;
+
+/** `raw` holds the assets as well. */
+export const decodeSettings = decodeObject((raw) => ({
   detectors: strings(raw.detectors),
   channels: channelsOf(raw.notificationChannels),
   raw,
 }));
 
-/** `suspicious` is documented; the spelling of assessments is accepted as well. */
-export const decodeStats = decodeObject<InspectionStats>((raw) => ({
+export type ProtocolSettings = ReadBy<typeof decodeSettings>;
+
+/**
+ * What each number counts is as the service says; one that is missing or unreadable is absent. `suspicious` is documented;
+ * the spelling of assessments is accepted as well.
+ */
+export const decodeStats = decodeObject((raw) => ({
   ...optional('page', countOf(raw.page)),
   ...optional('critical', countOf(raw.critical)),
   ...optional('suspicious', countOf(raw.suspicious) ?? countOf(raw.suspecious)),
@@ -262,15 +233,21 @@ export const decodeStats = decodeObject<InspectionStats>((raw) => ({
   raw,
 }));
 
-const changesOf = (value: JsonValue | undefined): Confirmation['changes'] => {
+export type InspectionStats = ReadBy<typeof decodeStats>;
+
+/** How many assets were added and modified. */
+const changesOf = (value: JsonValue | undefined) => {
   const changes = objectOf(value);
   if (changes === undefined) return undefined;
   return { ...optional('added', countOf(changes.added)), ...optional('modified', countOf(changes.modified)) };
 };
 
-export const decodeConfirmation = decodeObject<Confirmation>((raw) => ({
+/** The answer to a change. `protocolId`: of a protocol that was created. */
+export const decodeConfirmation = decodeObject((raw) => ({
   message: textOf(raw.message) ?? '',
   ...optional('protocolId', textOf(raw.protocolId)),
   ...optional('changes', changesOf(raw.changes)),
   raw,
 }));
+
+export type Confirmation = ReadBy<typeof decodeConfirmation>;
