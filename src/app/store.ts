@@ -86,7 +86,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
       prefix,
       queues: [...CHANNEL_KINDS.map(queueName), DEADLINES_QUEUE],
       now: () => Date.now(),
-      elapsed: () => performance.now(),
+      monotonic: () => performance.now(),
     }),
     locks: createLocks(redis, prefix),
     cursors: createCursors(redis, prefix),

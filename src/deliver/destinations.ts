@@ -3,35 +3,25 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 import { type Target, targetOf } from '../ledger/record.ts';
 
-// New addresses of destinations, as their provider said: used from then on, whatever the service still lists.
-
-export interface AddressChanges {
-  /** The destination with the address that it has now. */
-  follow(destination: Destination): Promise<Destination>;
-  note(destination: Destination, address: string): Promise<void>;
-}
-
-export interface AddressCleanup {
-  forget(id: Destination['id']): Promise<void>;
-}
-
-export const createAddressChanges = (redis: Redis | Cluster, prefix: string): AddressChanges & AddressCleanup => {
-  const key = `${prefix}:moves`;
+/** New addresses, as the provider said: used from then on, even if the service still lists the old ones. */
+export const createAddressChanges = (redis: Redis | Cluster, prefix: string) => {
+  const key = `${prefix}:addresses`;
   return {
-    follow: async (destination) => {
+    /** The destination with the address that it has now. */
+    follow: async (destination: Destination): Promise<Destination> => {
       const address = await redis.hget(key, destination.id);
       return address === null ? destination : { ...destination, address };
     },
-    note: async ({ id }, address) => {
+    note: async ({ id }: Destination, address: string): Promise<void> => {
       await redis.hset(key, id, address);
     },
-    forget: async (id) => {
+    forget: async (id: Destination['id']): Promise<void> => {
       await redis.hdel(key, id);
     },
   };
 };
 
-// Destinations that their receiver disabled: deliveries to them die at once, until somebody enables them again.
+export type AddressChanges = ReturnType<typeof createAddressChanges>;
 
 export interface DisabledDestination extends Target {
   /** ISO 8601. */
@@ -40,32 +30,28 @@ export interface DisabledDestination extends Target {
   message: string;
 }
 
-export interface Disabled {
-  find(id: Destination['id']): Promise<DisabledDestination | undefined>;
-  disable(destination: Destination, at: string, message: string): Promise<void>;
-  /** False where it was not disabled. */
-  enable(id: Destination['id']): Promise<boolean>;
-  /** Latest first. */
-  list(): Promise<DisabledDestination[]>;
-}
-
 const parse = (json: string): DisabledDestination => JSON.parse(json) as DisabledDestination;
 
-export const createDisabled = (redis: Redis | Cluster, prefix: string): Disabled => {
+/** Destinations that their receiver disabled: deliveries to them die at once, until somebody enables them again. */
+export const createDisabled = (redis: Redis | Cluster, prefix: string) => {
   const key = `${prefix}:disabled`;
   return {
-    find: async (id) => {
+    find: async (id: Destination['id']): Promise<DisabledDestination | undefined> => {
       const json = await redis.hget(key, id);
       return json === null ? undefined : parse(json);
     },
-    disable: async (destination, at, message) => {
+    disable: async (destination: Destination, at: string, message: string): Promise<void> => {
       const disabled: DisabledDestination = { ...targetOf(destination), at, message };
       await redis.hsetnx(key, destination.id, JSON.stringify(disabled));
     },
-    enable: async (id) => (await redis.hdel(key, id)) === 1,
-    list: async () =>
+    /** False where it was not disabled. */
+    enable: async (id: Destination['id']): Promise<boolean> => (await redis.hdel(key, id)) === 1,
+    /** Latest first. */
+    list: async (): Promise<DisabledDestination[]> =>
       Object.values(await redis.hgetall(key))
         .map(parse)
         .toSorted((a, b) => b.at.localeCompare(a.at)),
   };
 };
+
+export type Disabled = ReturnType<typeof createDisabled>;

@@ -56,7 +56,7 @@ export interface ThreadClaims {
 }
 
 const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
-  `${prefix}:told:${destination}:${txHash}`;
+  `${prefix}:thread:${destination}:${txHash}`;
 
 /** In Redis, so that it holds for all daemons. */
 export const createThreadClaims = (redis: Redis | Cluster, prefix: string): ThreadClaims => ({

@@ -79,10 +79,10 @@ export const ALERT_FIELD = 'alert';
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
   transactions: `${prefix}:txs`,
-  /** Every alert in the ledger, by date; `books` is an old name. */
-  index: `${prefix}:books`,
+  /** Every alert in the ledger, by date. */
+  index: `${prefix}:alerts`,
   /** The latest date of an alert that was removed because there were too many. */
-  trimmedTo: `${prefix}:books-trimmed-to`,
+  trimmedTo: `${prefix}:alerts-trimmed-to`,
   /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,
   /** Alerts of a track with a waiting delivery, by date. */

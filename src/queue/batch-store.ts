@@ -7,29 +7,6 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
 
-export interface BatchStore {
-  /**
-   * Adds alerts to the open batch, once however often; durable when it resolves. Gives the numbers of the batches that took
-   * them, and of those that were full: each has to have its job.
-   */
-  add(destination: Destination, alerts: readonly Alert[]): Promise<number[]>;
-  hasOpenBatch(destination: Destination): Promise<boolean>;
-  /** Seals a batch, once, and gives all of its alerts, oldest first. */
-  seal(destination: Destination, batch: number): Promise<Alert[]>;
-  /** Removes a sealed batch, once all of its deliveries have ended. */
-  drop(destination: Destination, batch: number): Promise<void>;
-}
-
-export interface BatchCleanup {
-  /** Forgets how many batches there were, unless one is open: the next one is the first again. */
-  forget(destination: Destination['id']): Promise<void>;
-}
-
-export interface BatchLookup {
-  /** Whether the alert is in the destination's open batch; both by id. */
-  isInBatch(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
-}
-
 /**
  * KEYS: the open batch, the number of batches, the bytes of the open batch; ARGV: how many alerts and bytes a batch holds,
  * then id and JSON of each alert. Gives the batch's number, below zero where it is full and took nothing.
@@ -75,18 +52,14 @@ export const oldestFirst = (a: Alert, b: Alert): number => {
 };
 
 export const batchKeys = (prefix: string) => ({
-  open: (destination: string): string => `${prefix}:gather:${destination}`,
-  count: (destination: string): string => `${prefix}:gathers:${destination}`,
-  sealed: (destination: string, batch: number): string => `${prefix}:frozen:${destination}:${batch}`,
-  bytes: (destination: string): string => `${prefix}:gather-bytes:${destination}`,
+  open: (destination: string): string => `${prefix}:batch:${destination}`,
+  count: (destination: string): string => `${prefix}:batches:${destination}`,
+  sealed: (destination: string, batch: number): string => `${prefix}:sealed:${destination}:${batch}`,
+  bytes: (destination: string): string => `${prefix}:batch-bytes:${destination}`,
 });
 
 /** `full`: what a batch holds. */
-export const createBatchStore = (
-  redis: Redis | Cluster,
-  prefix: string,
-  full = FULL,
-): BatchStore & BatchLookup & BatchCleanup => {
+export const createBatchStore = (redis: Redis | Cluster, prefix: string, full = FULL) => {
   const keys = batchKeys(prefix);
 
   const sealOpen = async (id: string, batch: number): Promise<void> => {
@@ -105,7 +78,11 @@ export const createBatchStore = (
   };
 
   return {
-    add: async ({ id }, alerts) => {
+    /**
+     * Adds alerts to the open batch, once however often; durable when it resolves. Gives the numbers of the batches that took
+     * them, and of those that were full: each has to have its job.
+     */
+    add: async ({ id }: Destination, alerts: readonly Alert[]): Promise<number[]> => {
       const numbers = new Set<number>();
       const all = [keys.open(id), keys.count(id), keys.bytes(id)];
       const put = (pairs: readonly string[], { alerts: most, bytes } = full) =>
@@ -117,22 +94,29 @@ export const createBatchStore = (
         numbers.add(Math.abs(number));
         if (number >= 0) continue;
         await sealOpen(id, -number);
-        // Into the next one, whatever others have put there meanwhile.
+        // Into the next one, even if others have filled it meanwhile.
         numbers.add(await put(chunk.flat(), { alerts: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }));
       }
       return [...numbers];
     },
-    hasOpenBatch: async ({ id }) => (await redis.exists(keys.open(id))) === 1,
-    isInBatch: async (destination, alert) => (await redis.hexists(keys.open(destination), alert)) === 1,
-    seal: async ({ id }, batch) => {
+    hasOpenBatch: async ({ id }: Destination): Promise<boolean> => (await redis.exists(keys.open(id))) === 1,
+    /** Whether the alert is in the destination's open batch; both by id. */
+    isInBatch: async (destination: Destination['id'], alert: Alert['id']): Promise<boolean> =>
+      (await redis.hexists(keys.open(destination), alert)) === 1,
+    /** Seals a batch, once, and gives all of its alerts, oldest first. */
+    seal: async ({ id }: Destination, batch: number): Promise<Alert[]> => {
       await sealOpen(id, batch);
       return read(keys.sealed(id, batch));
     },
-    drop: async ({ id }, batch) => {
+    /** Removes a sealed batch, once all of its deliveries have ended. */
+    drop: async ({ id }: Destination, batch: number): Promise<void> => {
       await redis.del(keys.sealed(id, batch));
     },
-    forget: async (id) => {
+    /** Forgets how many batches there were, unless one is open: the next one is the first again. */
+    forget: async (id: Destination['id']): Promise<void> => {
       await redis.eval(FORGET, 2, keys.open(id), keys.count(id));
     },
   };
 };
+
+export type BatchStore = ReturnType<typeof createBatchStore>;

@@ -1,24 +1,12 @@
 /** Deadlines of alerts, as delayed jobs: has a person's channel accepted them by then? */
-import { type Job, Queue, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
 import type { Alert } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { contentId } from '../item.ts';
 import type { QueueCounts } from './queues.ts';
-import { JOB_OPTIONS, type QueueSettings, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
+import { openQueue, openWorker, type QueueSettings, stopWorker } from './settings.ts';
 
-export interface Deadlines {
-  /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */
-  set(alerts: readonly Alert[], afterMs: number): Promise<void>;
-  /** `id` stays the same when a check is repeated. A check that throws is repeated. */
-  work(
-    concurrency: number,
-    check: (alerts: readonly Alert[], id: string) => Promise<void>,
-  ): { stop(graceMs: number): Promise<void> };
-  counts(): Promise<QueueCounts>;
-  close(): Promise<void>;
-}
-
-/** The data of one job; the version lets a newer daemon read what an older one wrote. */
+/** The data of one job. */
 interface DeadlineJob {
   v: 1;
   alerts: Alert[];
@@ -32,37 +20,31 @@ const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
   return data.alerts;
 };
 
-export const createDeadlines = ({ redis, prefix, onError, rest }: QueueSettings): Deadlines => {
+export const createDeadlines = (settings: QueueSettings) => {
   // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
-  const queue = new Queue<DeadlineJob>(DEADLINES_QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
-  queue.on('error', (error) => onError(DEADLINES_QUEUE, error));
-
+  const queue = openQueue(settings, DEADLINES_QUEUE);
   return {
-    set: async (alerts, afterMs) => {
+    /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */
+    set: async (alerts: readonly Alert[], afterMs: number): Promise<void> => {
       await queue.addBulk(
         chunksOf(alerts, ALERTS_IN_JOB).map((chunk) => ({
           name: 'deadline',
-          data: { v: 1, alerts: chunk },
+          data: { v: 1, alerts: chunk } satisfies DeadlineJob,
           opts: { jobId: `deadline_${contentId(...chunk.map(({ id }) => id))}`, delay: afterMs },
         })),
       );
     },
-    work: (concurrency, check) => {
-      const worker = new Worker<DeadlineJob>(DEADLINES_QUEUE, async (job) => check(readJob(job), job.id ?? ''), {
-        connection: redis,
-        prefix,
-        concurrency,
-        ...WORKER_LOCKS,
-      });
-      worker.on('error', (error) => onError(DEADLINES_QUEUE, error));
-      restWhenRefused(worker, rest);
-      worker.on('failed', (_job, error) => onError(DEADLINES_QUEUE, error));
-      return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
+    /** `id` stays the same when a check is repeated. A check that throws is repeated. */
+    work: (concurrency: number, check: (alerts: readonly Alert[], id: string) => Promise<void>) => {
+      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, (job) => check(readJob(job), job.id ?? ''));
+      return { stop: (graceMs: number): Promise<void> => stopWorker(worker, settings.redis, graceMs) };
     },
-    counts: async () => {
+    counts: async (): Promise<QueueCounts> => {
       const { waiting = 0, delayed = 0, active = 0, failed = 0 } = await queue.getJobCounts();
       return { name: DEADLINES_QUEUE, waiting, delayed, active, failed };
     },
-    close: () => queue.close(),
+    close: (): Promise<void> => queue.close(),
   };
 };
+
+export type Deadlines = ReturnType<typeof createDeadlines>;

@@ -1,32 +1,14 @@
 /** Takes the jobs of one kind from its queue and runs them, each when it has a place. */
-import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
+import { DelayedError, type Job, type Queue } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
 import type { Claim, Places } from './places.ts';
-import { type QueueSettings, queueName, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
+import { openWorker, type QueueSettings, queueName, stopWorker } from './settings.ts';
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
 export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
 export type ProcessParcel = (job: ParcelJob, signal: AbortSignal) => Promise<Verdict>;
-
-export interface ParcelWorker {
-  /** The locks of its jobs name it. */
-  id: string;
-  /** When it last took a job or a canary, or began; epoch milliseconds. */
-  takenAt(): number;
-  /** Looks at once for jobs that lost their lock. */
-  checkStalled(): Promise<void>;
-  /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
-
-export type Work = (
-  kind: ChannelKind,
-  places: Places,
-  process: ProcessParcel,
-  onUnknownVersion: (queue: string, version: string) => void,
-) => ParcelWorker;
 
 /** The name of a job that does nothing, and the queue's only one. */
 export const CANARY = 'canary';
@@ -132,39 +114,40 @@ const runJob = async (taken: JobTaken, { places, recall, process, onUnknownVersi
 };
 
 export const createWork =
+  (settings: QueueSettings, queues: Record<ChannelKind, Queue>, canaryKey: (kind: ChannelKind) => string) =>
   (
-    { redis, prefix, onError, telemetry, rest }: QueueSettings,
-    queues: Record<ChannelKind, Queue>,
-    canaryKey: (kind: ChannelKind) => string,
-  ): Work =>
-  (kind, places, process, onUnknownVersion) => {
+    kind: ChannelKind,
+    places: Places,
+    process: ProcessParcel,
+    onUnknownVersion: (queue: string, version: string) => void,
+  ) => {
+    const { redis } = settings;
+    const name = queueName(kind);
     const runner: JobRunner = {
       places,
       recall: createRecall(queues[kind]),
       process,
-      onUnknownVersion: (version) => onUnknownVersion(queueName(kind), version),
+      onUnknownVersion: (version) => onUnknownVersion(name, version),
     };
     let takenAt = Date.now();
-    const worker = new Worker(
-      queueName(kind),
-      // Three parameters declared: only then does BullMQ pass the signal.
-      async (job, token, signal) => {
-        takenAt = Date.now();
-        if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-        else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
-      },
-      { connection: redis, prefix, concurrency: places.jobs, ...WORKER_LOCKS, ...(telemetry && { telemetry }) },
-    );
-    worker.on('error', (error) => onError(worker.name, error));
-    restWhenRefused(worker, rest);
-    worker.on('failed', (_job, error) => onError(worker.name, error));
+    const worker = openWorker(settings, name, places.jobs, async (job, token, signal) => {
+      takenAt = Date.now();
+      if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
+      else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
+    });
     return {
+      /** The locks of its jobs name it. */
       id: worker.id,
-      takenAt: () => takenAt,
-      checkStalled: () => worker.startStalledCheckTimer(),
-      stop: (graceMs) => {
+      /** When it last took a job or a canary, or began; epoch milliseconds. */
+      takenAt: (): number => takenAt,
+      /** Looks at once for jobs that lost their lock. */
+      checkStalled: (): Promise<void> => worker.startStalledCheckTimer(),
+      /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
+      stop: (graceMs: number): Promise<void> => {
         places.close();
         return stopWorker(worker, redis, graceMs);
       },
     };
   };
+
+export type ParcelWorker = ReturnType<ReturnType<typeof createWork>>;

@@ -1,37 +1,8 @@
-/** What every queue and its workers are opened with, how a worker rests while Redis refuses its commands, and how it ends. */
+/** How queues and their workers are opened, how a worker rests while Redis refuses its commands, and how it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Telemetry, Worker } from 'bullmq';
+import { type Processor, Queue, type Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
-
-// Lets a worker rest while Redis refuses its commands: no memory, read-only, still loading. BullMQ asks again at once.
-
-/** Short: alerts wait as long when Redis is well again. */
-const REST_MS = 1000;
-
-type Rest = (ms: number, signal: AbortSignal) => Promise<void>;
-
-const restFor: Rest = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
-
-/** An answer of Redis itself; a lost connection is waited for by BullMQ. */
-const isRefusal = ({ name }: Error): boolean => name === 'ReplyError';
-
-/** Jobs that run may end meanwhile; none is taken. So a worker asks once in each rest. */
-export const restWhenRefused = (worker: Worker, rest = restFor): void => {
-  const closing = new AbortController();
-  worker.on('closing', () => closing.abort());
-  let isResting = false;
-  worker.on('error', async (error) => {
-    if (isResting || closing.signal.aborted || !isRefusal(error)) return;
-    isResting = true;
-    await worker.pause(true);
-    await rest(REST_MS, closing.signal);
-    isResting = false;
-    if (!closing.signal.aborted) await worker.resume();
-  });
-};
-
-// What every queue and its workers are opened with, and how a worker ends.
 
 export interface QueueSettings {
   redis: RedisClient;
@@ -41,7 +12,7 @@ export interface QueueSettings {
   /** Hears of each job. Default: nobody does. */
   telemetry?: Telemetry;
   /** How a worker rests while Redis refuses its commands. Default: it waits. */
-  rest?: Rest;
+  rest?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -59,12 +30,60 @@ export const JOB_OPTIONS = {
 
 /**
  * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s even where
- * nobody noticed that it is gone, see `abandoned-jobs.ts`. A crash of ours is never the parcel's fault, so no number of
- * stalls ends a job.
+ * nobody noticed that it is gone, see `stuck-jobs.ts`. A crash of ours is never the parcel's fault, so no number of stalls
+ * ends a job.
  */
-export const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
+const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
+
+export const openQueue = ({ redis, prefix, onError, telemetry }: QueueSettings, name: string): Queue => {
+  const own = { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS };
+  const queue = new Queue(name, { ...own, ...(telemetry && { telemetry }) });
+  queue.on('error', (error) => onError(name, error));
+  return queue;
+};
+
+/** Short: alerts wait as long when Redis is well again. */
+const REST_MS = 1000;
+
+const restFor: NonNullable<QueueSettings['rest']> = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** An answer of Redis itself (no memory, read-only, still loading); a lost connection is waited for by BullMQ. */
+const isRefusal = ({ name }: Error): boolean => name === 'ReplyError';
+
+/**
+ * BullMQ asks again at once, so a worker rests while Redis refuses its commands. Jobs that run may end meanwhile; none is
+ * taken.
+ */
+const restWhenRefused = (worker: Worker, rest = restFor): void => {
+  const closing = new AbortController();
+  worker.on('closing', () => closing.abort());
+  let isResting = false;
+  worker.on('error', async (error) => {
+    if (isResting || closing.signal.aborted || !isRefusal(error)) return;
+    isResting = true;
+    await worker.pause(true);
+    await rest(REST_MS, closing.signal);
+    isResting = false;
+    if (!closing.signal.aborted) await worker.resume();
+  });
+};
+
+/** `process`: only one that declares three parameters gets BullMQ's signal. */
+export const openWorker = (
+  { redis, prefix, onError, telemetry, rest }: QueueSettings,
+  name: string,
+  concurrency: number,
+  process: Processor,
+): Worker => {
+  const own = { connection: redis, prefix, concurrency, ...WORKER_LOCKS };
+  const worker = new Worker(name, process, { ...own, ...(telemetry && { telemetry }) });
+  worker.on('error', (error) => onError(name, error));
+  restWhenRefused(worker, rest);
+  worker.on('failed', (_job, error) => onError(name, error));
+  return worker;
+};
 
 /**
  * Ends a worker: its jobs may end by themselves for `graceMs` and are aborted then. Without Redis they cannot end and

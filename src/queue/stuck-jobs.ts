@@ -3,9 +3,6 @@
 import { QueueKeys } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 
-// Jobs whose worker is gone. BullMQ starts them again when their locks have expired and two of its checks have passed;
-// here their locks go at once, and the next check takes them.
-
 /**
  * KEYS: active jobs, stalled jobs, when BullMQ last checked; ARGV: where keys of jobs begin, then ids of workers. The token
  * of a lock is WORKER:NUMBER.
@@ -25,22 +22,19 @@ end
 if freed > 0 then redis.call('DEL', KEYS[3]) end
 return freed`;
 
-export interface AbandonedJobs {
+/**
+ * Jobs whose worker is gone. BullMQ starts them again when their locks have expired and two of its checks have passed; here
+ * their locks go at once, and the next check takes them.
+ */
+export const createAbandonedJobs = (redis: RedisClient, prefix: string) => ({
   /** Frees the jobs of a queue that these workers ran. Gives how many; BullMQ's next check starts them. */
-  free(queue: string, workers: readonly string[]): Promise<number>;
-}
-
-export const createAbandonedJobs = (redis: RedisClient, prefix: string): AbandonedJobs => ({
-  free: async (queue, workers) => {
+  free: async (queue: string, workers: readonly string[]): Promise<number> => {
     if (workers.length === 0) return 0;
     const base = `${prefix}:${queue}:`;
     const keys = ['active', 'stalled', 'stalled-check'].map((name) => base + name);
     return Number(await redis.eval(FREE, keys.length, ...keys, base, ...workers));
   },
 });
-
-// Delayed jobs that would wait for longer than they were meant to, as after a clock was set back by an hour: BullMQ keeps
-// when they are due, by the clock of then. Beside it is the delay that was asked for, and that is what they wait at most.
 
 export interface OverlongWaitsDependencies {
   redis: RedisClient;
@@ -49,8 +43,7 @@ export interface OverlongWaitsDependencies {
   queues: readonly string[];
   /** Epoch milliseconds, by the clock that BullMQ uses. */
   now(): number;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 /** The clocks of several daemons differ a little. */
@@ -96,7 +89,11 @@ if first[2] then redis.call('ZADD', KEYS[2], first[2] / ${PER_MS}, '1') end
 if #jobs < 2 * ARGV[4] then return {moved, ''} end
 return {moved, '(' .. jobs[#jobs]}`;
 
-export const createOverlongWaits = ({ redis, prefix, queues, now, elapsed }: OverlongWaitsDependencies) => {
+/**
+ * Delayed jobs that would wait for longer than they were meant to, as after a clock was set back by an hour: BullMQ keeps
+ * when they are due, by the clock of then. Beside it is the delay that was asked for, and that is what they wait at most.
+ */
+export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: OverlongWaitsDependencies) => {
   const keys = new QueueKeys(prefix);
   /** By queue: the first job that waits too long, and since when it is known. */
   const waiting = new Map<string, { job: string; since: number }>();
@@ -126,9 +123,9 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, elapsed }: Ove
     }
     const [job, delayMs] = found as [string, number];
     const known = waiting.get(queue);
-    const since = known?.job === job ? known.since : elapsed();
+    const since = known?.job === job ? known.since : monotonic();
     waiting.set(queue, { job, since });
-    if (elapsed() - since < delayMs + AHEAD_MS) return 0;
+    if (monotonic() - since < delayMs + AHEAD_MS) return 0;
     waiting.delete(queue);
     return shorten(queue);
   };

@@ -102,7 +102,7 @@ describe('the message above a follow-up', () => {
     add([1, 2, 3, 4, 5, 6].map((n) => makeAlert(n)));
     add([makeAlert(7)]);
     await run();
-    await redis.del((await redis.keys(`${prefix}:told:*`)).at(0) ?? '');
+    await redis.del((await redis.keys(`${prefix}:thread:*`)).at(0) ?? '');
     add([followUp(8, makeAlert(1)), followUp(9, makeAlert(7))]);
     await run();
     expect(sent.filter(({ amends }) => amends !== undefined)).toEqual([]);

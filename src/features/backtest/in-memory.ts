@@ -2,10 +2,11 @@
 import type { Alert, Destination, Mute } from '../../alert.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from '../../deliver/rate-limiter.ts';
+import type { Batching } from '../../deliver/stage.ts';
 import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { afterAttempt, type DeliveryRecord, isFinal, targetOf } from '../../ledger/record.ts';
-import { type BatchStore, oldestFirst } from '../../queue/batch-store.ts';
+import { oldestFirst } from '../../queue/batch-store.ts';
 import { iso } from '../../time.ts';
 import type { CoveredDeliveries } from '../correlation/correlate.ts';
 import type { MuteStore, StoredMute } from '../mutes/store.ts';
@@ -123,7 +124,7 @@ export const createMemoryRateStateStore = (): RateStateStore => {
   };
 };
 
-export const createMemoryBatchStore = (): BatchStore => {
+export const createMemoryBatchStore = (): Batching['batches'] => {
   const waiting = new Map<string, Map<string, Alert>>();
   const counts = new Map<string, number>();
   const sealed = new Map<string, Alert[]>();

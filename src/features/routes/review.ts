@@ -1,20 +1,20 @@
 /** Looks over where protocols lead: entries that lead nowhere, and destinations that nothing leads to any more. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
-import type { AddressCleanup } from '../../deliver/destinations.ts';
+import type { AddressChanges } from '../../deliver/destinations.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { RETENTION_SECONDS } from '../../ledger/record.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import type { BatchCleanup } from '../../queue/batch-store.ts';
+import type { BatchStore } from '../../queue/batch-store.ts';
 import { listText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './routes.ts';
 
 export interface GoneDependencies {
   destinationStats: Pick<DestinationStats, 'list' | 'forget'>;
-  batches: BatchCleanup;
-  addressChanges: AddressCleanup;
+  batches: Pick<BatchStore, 'forget'>;
+  addressChanges: Pick<AddressChanges, 'forget'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   /** All that the services' protocols and the fallback lead to; undefined while that is not known. */
   routed(): Promise<readonly Pick<Destination, 'id'>[] | undefined>;

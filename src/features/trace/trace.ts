@@ -13,7 +13,7 @@ import {
   NO_DESTINATION,
   targetOf,
 } from '../../ledger/record.ts';
-import type { BatchLookup } from '../../queue/batch-store.ts';
+import type { BatchStore } from '../../queue/batch-store.ts';
 import { cleanLine } from '../../text.ts';
 import { type NameStore, withName } from '../names/names.ts';
 
@@ -92,7 +92,7 @@ export interface TraceDependencies {
   alertIndex: Pick<AlertIndex, 'between' | 'destinations'>;
   /** Ids of those of `alerts` that wait until a destination is approved. */
   held: { waiting(destination: string, alerts: readonly Alert['id'][]): Promise<ReadonlySet<string>> };
-  batches: Pick<BatchLookup, 'isInBatch'>;
+  batches: Pick<BatchStore, 'isInBatch'>;
   names: Pick<NameStore, 'all'>;
   acknowledgements: {
     acknowledged(alerts: readonly Alert['id'][]): Promise<ReadonlyMap<Alert['id'], TracedAcknowledgement>>;

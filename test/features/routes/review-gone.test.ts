@@ -85,11 +85,11 @@ test('what a destination left is removed once it is gone, and the rest stays', a
   await look();
   expect(forgotten).toEqual([{ destination: GONE.id, to: [GONE.label] }]);
   expect(await keysOf(GONE.id)).toEqual([]);
-  expect(await redis.hkeys(`${prefix}:moves`)).not.toContain(GONE.id);
+  expect(await redis.hkeys(`${prefix}:addresses`)).not.toContain(GONE.id);
   expect(await metrics.text()).not.toContain(GONE.id);
   const left = [LED, WAITED_FOR, FAILED_LATELY].map(({ id }) => id);
   expect((await world.idsOf()).toSorted()).toEqual(left.toSorted());
-  expect((await redis.hkeys(`${prefix}:moves`)).toSorted()).toEqual(left.toSorted());
+  expect((await redis.hkeys(`${prefix}:addresses`)).toSorted()).toEqual(left.toSorted());
   for (const id of left) expect(await metrics.text()).toContain(`destination="${id}",outcome="delivered"} 1\n`);
 
   world.routeTo([LED, GONE]);
