@@ -53,7 +53,7 @@ export const indexText = (before: WordCounts, now: WordCounts): string =>
     BEGIN,
     'Each picture shows the real message of a made-up finding, light and dark: in Slack 700 and 360 pixels wide, in',
     'Telegram, as mail 900 and 360 pixels wide, and the text part of the mail in a terminal of 80 columns. `make pictures`',
-    'draws them all anew.',
+    'draws them all again.',
     '',
     image('Locked phones: nine messages, each as Slack, Telegram and mail announce it', LOCK_SCREENS),
     '',
