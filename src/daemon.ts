@@ -4,10 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Host } from './app/compose.ts';
+import { type Host, LIMITS, type Limits } from './app/context.ts';
 import { AT_STOP, createGeneration, createGenerations } from './app/generation.ts';
 import { createLifecycle } from './app/lifecycle.ts';
-import { LIMITS, type Limits } from './app/limits.ts';
 import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
 import { startReporting } from './app/membership.ts';
 import { openReloading } from './app/reload.ts';
@@ -121,13 +120,10 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
       stopping: stopping.signal,
       onAnswered: () => reporting.tellNow(),
     });
-    const reporting = startReporting({
-      ...host,
-      selfReport: () => generations.selfReport() ?? first.selfReport(),
-      stopping: stopping.signal,
-    });
+    const selfReport = () => generations.selfReport() ?? first.selfReport();
+    const reporting = startReporting(host, selfReport, stopping.signal);
     lifecycle.onStop('report', () => reporting.ended);
-    void reloading?.watch();
+    reloading?.watch();
     started.resolve(reloading);
     log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
     return { opsUrl: url };

@@ -1,9 +1,7 @@
 /** Composes acknowledgement: buttons and links in messages, what they do, and where presses arrive. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.ts';
-import type { Config } from '../config/schema.ts';
 import type { WithButtons } from '../deliver/stage.ts';
 import { createThreadClaims } from '../deliver/threads.ts';
 import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
@@ -13,43 +11,19 @@ import { listenForPresses } from '../features/acknowledgement/listen.ts';
 import { createMuteFromButton, createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
-import type { Troubles } from '../ops/troubles.ts';
 import { createRareWarning } from '../rarely.ts';
-import type { openDispatch } from './dispatch.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Store } from './store.ts';
+import type { Context } from './context.ts';
+import type { Dispatching } from './dispatch.ts';
 
-// Presses that had no effect: each is counted, and the log tells a flood of one reason in one line a minute.
-
-export interface RefusedPressesDependencies {
-  metrics: Pick<Metrics, 'pressesRefused'>;
-  log: Pick<Logger, 'warn'>;
-  now(): number;
-}
-
-export const createOnRefused = ({ metrics, log, now }: RefusedPressesDependencies): OnRefused => {
+/** Presses that had no effect: each is counted, and the log tells a flood of one reason in one line a minute. */
+export const createOnRefused = ({ metrics, log, now }: Pick<Context, 'metrics' | 'log' | 'now'>): OnRefused => {
   const warn = createRareWarning({ log, now, text: 'a press was refused' });
   return ({ kind, reason }, facts) => {
     metrics.pressesRefused.inc({ kind, reason });
     warn({ kind, reason, ...facts }, `${kind} ${reason}`);
   };
 };
-
-export interface OpenAcknowledgement {
-  config: Config;
-  store: Store;
-  channels: readonly Channel[];
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'isOpen' | 'fallback'>;
-  metrics: Metrics;
-  troubles: Pick<Troubles, 'report' | 'over'>;
-  lifecycle: Pick<Lifecycle, 'onStop'>;
-  stopping: AbortSignal;
-  scrub(text: string): string;
-  log: Logger;
-  now(): number;
-}
 
 export interface Acknowledgement {
   /** Of the messages of a channel. */
@@ -72,7 +46,7 @@ const pageUrl =
 const pauseFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** A message with a link cannot be changed, so another one follows it. */
-const tellMailboxesOf = ({ channels, dispatching, store, log }: OpenAcknowledgement): TellMailboxes | undefined =>
+const tellMailboxesOf = ({ channels, store, log }: Context, dispatching: Dispatching): TellMailboxes | undefined =>
   channels.some(({ withAcknowledgeLink }) => withAcknowledgeLink !== undefined)
     ? createTellMailboxes({
         ...dispatching,
@@ -84,14 +58,13 @@ const tellMailboxesOf = ({ channels, dispatching, store, log }: OpenAcknowledgem
     : undefined;
 
 /** Undefined where the config has it off: then nothing is asked of Redis for it. */
-export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowledgement | undefined => {
-  const { config, store, channels, lifecycle, stopping: signal, log, now } = dependencies;
+export const openAcknowledgement = (context: Context, dispatching: Dispatching): Acknowledgement | undefined => {
+  const { config, store, channels, lifecycle, stopping: signal, log, now } = context;
   if (!config.alerts.acknowledge) return undefined;
   const { publicUrl } = config.ops;
-  const { isOpen } = dependencies.dispatching;
   const shared = {
-    ...dependencies,
-    isOpen,
+    ...context,
+    isOpen: dispatching.isOpen,
     store: store.acknowledgements,
     ledger: store.ledger,
     muteRules: config.mutes,
@@ -103,12 +76,12 @@ export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowle
     signal: showing.signal,
     sleep: pauseFor,
   });
-  const onRefused = createOnRefused(dependencies);
+  const onRefused = createOnRefused(context);
   const acknowledge = createAcknowledge({
     ...shared,
     operatorLog: store.operatorLog,
     show,
-    tellMailboxes: tellMailboxesOf(dependencies),
+    tellMailboxes: tellMailboxesOf(context, dispatching),
   });
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });
   const mute = createMuteFromButton({

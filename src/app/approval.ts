@@ -1,38 +1,31 @@
 /** Composes the approval of destinations, and what sends again what failed: both enqueue only where that is allowed. */
 import type { Destination } from '../alert.ts';
-import type { Config } from '../config/schema.ts';
 import { createDestinations } from '../features/approval/destinations.ts';
 import { type ApprovalHoldDependencies, createApprovalHold, createQueuedOrHeld } from '../features/approval/hold.ts';
 import { createApprovalPolicy, trustedBy } from '../features/approval/policy.ts';
 import { createEnable, type Enable } from '../features/broken-destinations/store.ts';
 import { createRetry } from '../features/replay/retry.ts';
 import type { RouteReview } from '../features/routes/review.ts';
-import { createRouting, fallbackRoutes, type RouteSettings, routeSettings } from '../features/routes/routes.ts';
+import { createRouting, fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
-import type { Store } from './store.ts';
+import type { Shared } from './context.ts';
 
-// Composes the approval of destinations: the policy of the config, the hold, and an enqueue that obeys both.
-
-export interface OpenApproval {
-  config: Pick<Config, 'destinations' | 'fallback' | 'watchdog'>;
-  settings: RouteSettings;
-  store: Pick<Store, 'held' | 'ledger' | 'dead' | 'queues' | 'locks'>;
+interface OpenApproval extends Pick<Shared, 'config' | 'store' | 'now'> {
   /** Trusted besides the destinations that the config names. */
   trusted?: readonly Destination[];
   onHeld?: ApprovalHoldDependencies['onHeld'];
   onFull?: ApprovalHoldDependencies['onFull'];
-  now(): number;
 }
 
 /** Entries of channels that the operator's own config names. */
-const namedIn = ({ fallback, watchdog }: Pick<Config, 'fallback' | 'watchdog'>) => [
+const namedIn = ({ fallback, watchdog }: Shared['config']) => [
   ...(fallback?.channels ?? []),
   ...(watchdog.channels ?? []),
 ];
 
-export const openApproval = ({ config, settings, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
+export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
   const { gate, allow } = config.destinations;
-  const named = trustedBy(namedIn(config), settings);
+  const named = trustedBy(namedIn(config), routeSettings(config));
   return createApprovalHold({
     isGateOn: gate,
     policy: createApprovalPolicy({ gate, allow, trusted: new Set([...named, ...trusted.map(({ id }) => id)]) }),
@@ -47,9 +40,7 @@ export const openApproval = ({ config, settings, store, trusted = [], onHeld, on
   });
 };
 
-export interface OpenDestinations {
-  config: Config;
-  store: Store;
+interface OpenDestinations extends Pick<Shared, 'config' | 'store'> {
   review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
 }
 
@@ -62,7 +53,7 @@ export const openDestinations = ({ config, store, review }: OpenDestinations) =>
     held: store.held,
     names: store.names.all,
     listDisabled: store.disabled.list,
-    approval: openApproval({ config, settings, store, now: Date.now }),
+    approval: openApproval({ config, store, now: Date.now }),
     fallback: fallbackRoutes(config, settings).destinations,
     review,
     isTrusted: ({ id }) => trusted.has(id),
@@ -70,11 +61,7 @@ export const openDestinations = ({ config, store, review }: OpenDestinations) =>
   });
 };
 
-// Composes what `tocsin dead retry`, `replay` and `destinations enable` send again with.
-
-export interface OpenRetry {
-  config: Config;
-  store: Store;
+interface OpenRetry extends Pick<Shared, 'config' | 'store'> {
   catalog: Pick<Catalog, 'protocolOf'>;
   /** Named by hand, so that nobody has to approve them. Default: none. */
   trusted?: readonly Destination[];
@@ -82,15 +69,15 @@ export interface OpenRetry {
   onHeld?(destination: Destination): void;
 }
 
-export const openEnable = ({ disabled, circuits, outageStore }: Store): Enable =>
+export const openEnable = ({ disabled, circuits, outageStore }: Shared['store']): Enable =>
   createEnable({ disabled, circuits, outages: outageStore, now: Date.now });
 
+/** What `tocsin dead retry`, `replay` and `destinations enable` send again with. */
 export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: OpenRetry) => {
   const settings = routeSettings(config);
   const { routesOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
   const { enqueueApproved } = openApproval({
     config,
-    settings,
     store,
     trusted,
     onHeld: async (destination) => onHeld?.(destination),

@@ -1,9 +1,7 @@
 /** Composes the checks of protocols: those that nobody reads, those of which nothing is inspected, those whose channels change. */
-import type { Logger } from 'pino';
 import { isAnnouncement } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
-import type { Config } from '../config/schema.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
 import { type CaughtUp, createBlindnessNotifier } from '../features/blindness/notifier.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
@@ -11,8 +9,7 @@ import { createProbeTimes, createSilenceCheck } from '../features/silence/check.
 import { createSilenceNotifier } from '../features/silence/notifier.ts';
 import { createProbe } from '../features/silence/probe.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
-import type { Health } from '../ops/health.ts';
-import { type Catalog, createNameFilter } from '../poll/catalog.ts';
+import { createNameFilter } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
@@ -20,27 +17,9 @@ import { createReadWatch } from '../poll/read-watch.ts';
 import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
 import type { Listing } from '../service/listing.ts';
 import { isPathSegment } from '../text.ts';
-import type { openDispatch } from './dispatch.ts';
-import type { Limits } from './limits.ts';
-import { elapsed, type openReading, type ReadingDependencies, type ServiceOf } from './poll.ts';
-import type { Store } from './store.ts';
-
-// Composes the check for unread services and protocols. Its announcements go where those of a broken channel go.
-
-export interface OpenBlindness {
-  config: Config;
-  store: Store;
-  health: Pick<Health, 'ready'>;
-  dispatching: Pick<
-    ReturnType<typeof openDispatch>,
-    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
-  >;
-  mirror: Pick<Mirror, 'note'>;
-  reading(): Pick<ReturnType<typeof openReading>, 'tracksOf' | 'reasonOf' | 'onUnread'>;
-  scrub(text: string): string;
-  log: Logger;
-  now(): number;
-}
+import { type Context, monotonic } from './context.ts';
+import type { Dispatching } from './dispatch.ts';
+import type { Reading } from './poll.ts';
 
 const LONGEST_PERIOD_MS = 15_000;
 /** With a short interval, three of them may pass while a machine is busy: readiness must not flap. */
@@ -53,10 +32,8 @@ const LATE_MS = 5000;
 /** What another daemon has read is written with its next cursors, and seen by the look after. */
 const WRITTEN_LATE_MS = COMMIT_EVERY_MS + 1000;
 
-const elapsedMs = (): number => performance.now();
-
 const createCount =
-  ({ alertIndex, ledger }: Pick<Store, 'alertIndex' | 'ledger'>) =>
+  ({ alertIndex, ledger }: Context['store']) =>
   async (service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp> => {
     const ids = await alertIndex.between(from, to);
     let alerts = 0;
@@ -71,7 +48,7 @@ const createCount =
 
 /** Where alerts of protocols go, as far as they may be sent there. */
 const createDestinations =
-  ({ destinationsOf, isOpen }: Pick<OpenBlindness['dispatching'], 'destinationsOf' | 'isOpen'>) =>
+  ({ destinationsOf, isOpen }: Dispatching) =>
   async (service: string, protocols: readonly string[]) => {
     const isNowOpen = await isOpen();
     const found = new Map<string, Awaited<ReturnType<typeof destinationsOf>>[number]>();
@@ -93,8 +70,9 @@ const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>):
   },
 });
 
-export const openBlindness = (dependencies: OpenBlindness) => {
-  const { config, store, health, dispatching, mirror, reading, scrub, log, now } = dependencies;
+/** Services and protocols that nobody reads. What it announces goes where the news of a broken channel goes. */
+export const openBlindness = (context: Context, dispatching: Dispatching, reading: Reading) => {
+  const { config, store, health, mirror, scrub, log, now } = context;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const seenLate = WRITTEN_LATE_MS + everyMs;
@@ -103,7 +81,7 @@ export const openBlindness = (dependencies: OpenBlindness) => {
     cursors: createCopying(store.cursorSnapshots, mirror),
     freshMs: 1.5 * interval,
     gapMs: 2 * everyMs + LATE_MS,
-    monotonic: elapsedMs,
+    monotonic,
   });
   const { check } = createBlindnessCheck({
     watch,
@@ -116,7 +94,7 @@ export const openBlindness = (dependencies: OpenBlindness) => {
       fallback: dispatching.fallback.destinations,
       destinationsOf: createDestinations(dispatching),
       reasonOf: (service, protocols) => {
-        const reason = reading().reasonOf(service, protocols);
+        const reason = reading.reasonOf(service, protocols);
         return reason === undefined ? undefined : scrub(reason);
       },
       countAlerts: createCount(store),
@@ -124,13 +102,13 @@ export const openBlindness = (dependencies: OpenBlindness) => {
       now,
     }),
     locks: store.locks,
-    tracksOf: (service) => reading().tracksOf(service),
+    tracksOf: (service) => reading.tracksOf(service),
     answers: (service) =>
       health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
-    onUnread: (service, protocols, watched) => reading().onUnread(service, protocols, watched),
+    onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
     unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
     limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
-    monotonic: elapsedMs,
+    monotonic,
   });
   return {
     everyMs,
@@ -144,32 +122,19 @@ export const openBlindness = (dependencies: OpenBlindness) => {
   };
 };
 
-// Composes the check for protocols of which nothing is inspected. Its announcements go where those of unread ones go.
-
-export interface OpenSilence {
-  config: Config;
-  store: Pick<Store, 'silent' | 'habits' | 'blindness' | 'outageStore' | 'locks'>;
-  dispatching: Pick<
-    ReturnType<typeof openDispatch>,
-    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
-  >;
-  catalog: Pick<Catalog, 'protocols'>;
-  serviceOf: ServiceOf;
-  membership: ReadingDependencies['membership'];
-  limits: Pick<Limits, 'silenceProbeMs'>;
-  log: Logger;
-  now(): number;
-}
-
 const LONGEST_ROUND_MS = 15_000;
 const SHORTEST_ROUND_MS = 250;
+
+interface SilenceReading extends Pick<Reading, 'catalog' | 'serviceOf'> {
+  readersOf(service: string): readonly string[];
+}
 
 /** An operator's shortest expectation is looked at several times within it. */
 const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
-const openCheck = (dependencies: OpenSilence) => {
-  const { config, store, dispatching, catalog, serviceOf, membership, log, now } = dependencies;
+const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, readersOf }: SilenceReading) => {
+  const { config, store, log, now } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
     Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
@@ -198,14 +163,14 @@ const openCheck = (dependencies: OpenSilence) => {
     locks: store.locks,
     times: createProbeTimes({
       requestsPerSecond,
-      daemonsOf: (service) => membership.readersOf(service).length,
+      daemonsOf: (service) => readersOf(service).length,
       expectEvery,
-      leastMs: dependencies.limits.silenceProbeMs,
-      monotonic: elapsed,
+      leastMs: context.limits.silenceProbeMs,
+      monotonic,
     }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
     isOwn: (service) => {
-      const isShare = createAssignment(membership.own, membership.readersOf(service));
+      const isShare = createAssignment(context.id, readersOf(service));
       return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
     },
     expectEvery,
@@ -214,11 +179,12 @@ const openCheck = (dependencies: OpenSilence) => {
   });
 };
 
-export const openSilence = (dependencies: OpenSilence) => {
-  const { config } = dependencies;
+/** Protocols of which nothing is inspected. What it announces goes where the news of unread ones goes. */
+export const openSilence = (context: Context, dispatching: Dispatching, reading: SilenceReading) => {
+  const { config } = context;
   const { sources } = config.alerts;
   const everyMs = roundMsOf(Object.values(config.protocols.overrides).flatMap((one) => one.expectEvery ?? []));
-  const check = openCheck(dependencies);
+  const check = openCheck(context, dispatching, reading);
   return {
     everyMs,
     /** One look at every service; one that fails does not keep the others from it. */
@@ -230,17 +196,8 @@ export const openSilence = (dependencies: OpenSilence) => {
   };
 };
 
-// Composes the tripwire: it looks at each listing on the timer that came whole.
-
-export interface OpenTripwire {
-  config: Config;
-  store: Pick<Store, 'tripwire' | 'locks' | 'outageStore'>;
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'fallback' | 'isOpen'>;
-  log: Logger;
-  now(): number;
-}
-
-export const openTripwire = ({ config, store, dispatching, log, now }: OpenTripwire) => {
+/** Settings of protocols that change: it looks at each listing on the timer that came whole. */
+export const openTripwire = ({ config, store, log, now }: Context, dispatching: Dispatching) => {
   const settings = routeSettings(config);
   const { include, exclude } = config.protocols;
   const tripwire = createTripwire({

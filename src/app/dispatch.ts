@@ -1,8 +1,6 @@
 /** Composes `dispatch`: hands its stages the features that enrich, route, correlate, suppress and divert alerts. */
 
-import type { Logger } from 'pino';
 import { type Alert, type Destination, muteFacts } from '../alert.ts';
-import type { Config } from '../config/schema.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createAnnounce, createEnqueueOnce } from '../features/announcements/announce.ts';
 import { createHoldAnnouncer } from '../features/approval/hold.ts';
@@ -23,22 +21,12 @@ import {
 import { createStormEnd } from '../features/storms/storms.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { LARGEST_ITEM } from '../item.ts';
-import type { Metrics } from '../ops/metrics.ts';
-import type { Tracing } from '../ops/tracing.ts';
-import type { CatalogEntry } from '../poll/catalog.ts';
+import type { Catalog } from '../poll/catalog.ts';
 import { openApproval } from './approval.ts';
-import type { Store } from './store.ts';
-
-// Composes tracing: where the trace of an alert gets its spans.
-
-export interface TracedDependencies {
-  /** Undefined where it is off. */
-  tracing?: Tracing | undefined;
-  now(): number;
-}
+import type { Shared } from './context.ts';
 
 /** Each alert's trace begins when it is durably queued. */
-const tracedDispatch = ({ tracing, now }: TracedDependencies, inner: Dispatch): Dispatch => {
+const tracedDispatch = ({ tracing, now }: Shared, inner: Dispatch): Dispatch => {
   if (tracing === undefined) return inner;
   return {
     dispatch: async (alerts, nonce) => {
@@ -58,23 +46,8 @@ const tracedDispatch = ({ tracing, now }: TracedDependencies, inner: Dispatch): 
   };
 };
 
-export interface OpenDispatch {
-  config: Config;
-  store: Store;
-  metrics: Metrics;
-  log: Logger;
-  /** What the catalog knows of an alert's protocol. */
-  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
-  /** Where the traces of alerts go. Default: nowhere. */
-  tracing?: Tracing | undefined;
-  now(): number;
-}
-
 /** Announcements and the fallback: both enqueue deliveries that no route asks for. */
-const openFallback = (
-  { config, store, metrics, log }: OpenDispatch,
-  correlation: ReturnType<typeof createCorrelation>,
-) => {
+const openFallback = ({ config, store, metrics, log }: Shared, correlation: ReturnType<typeof createCorrelation>) => {
   const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
@@ -94,8 +67,8 @@ const openFallback = (
 };
 
 /** Mutes and holds: what they suppress, and how they end. */
-const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: ReturnType<typeof openFallback>) => {
-  const { config, store, metrics, log, now } = dependencies;
+const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<typeof openFallback>) => {
+  const { config, store, metrics, log, now } = shared;
   const settings = routeSettings(config);
   const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, names: store.names.all, log });
   const onFull = ({ id, label }: Destination, { length: dead }: readonly Alert[]): void => {
@@ -105,7 +78,7 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
       'too many alerts wait for approval of destinations; newer ones are dead',
     );
   };
-  const approval = openApproval({ config, settings, store, onHeld, onFull, now });
+  const approval = openApproval({ ...shared, onHeld, onFull });
   const onMuted = (muted: readonly Destination[]): void => {
     for (const { kind, id } of muted) metrics.muted.inc({ kind, destination: id });
   };
@@ -135,8 +108,11 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
   };
 };
 
-export const openDispatch = (dependencies: OpenDispatch) => {
-  const { config, store, metrics, log, protocolOf, now } = dependencies;
+export type Dispatching = ReturnType<typeof openDispatch>;
+
+/** `protocolOf`: what the catalog knows of an alert's protocol. */
+export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) => {
+  const { config, store, metrics, log, now } = shared;
   const settings = routeSettings(config);
   const { routesOf, destinationsOf } = createRouting({ config, settings, protocolOf });
   const correlation = createCorrelation({
@@ -145,8 +121,8 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     covered: store.coveredDeliveries,
     log,
   });
-  const { fallback, announce } = openFallback(dependencies, correlation);
-  const { isOpen, filter, expireMutes, releaseApproved } = openSuppression(dependencies, { fallback, announce });
+  const { fallback, announce } = openFallback(shared, correlation);
+  const { isOpen, filter, expireMutes, releaseApproved } = openSuppression(shared, { fallback, announce });
   const inner = createDispatch({
     onTruncated: ({ id, service, protocol }, bytes) => {
       metrics.boundsReached.inc({ service, bound: 'item-bytes' });
@@ -171,7 +147,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     recordWaiting: store.ledger.recordWaiting,
     enqueue: store.queues.enqueue,
   });
-  const { dispatch, dispatchRouted } = tracedDispatch(dependencies, inner);
+  const { dispatch, dispatchRouted } = tracedDispatch(shared, inner);
   const operators = watchdogRoutes(config, settings).destinations;
   const outageNotifier = createOutageNotifier({
     outages: store.outageStore,

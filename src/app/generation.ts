@@ -1,26 +1,25 @@
 /** A generation: everything that one config decides, from its opening to its end, and how another takes its place. */
 
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { withinTime } from '../ops/asking.ts';
-import type { Health } from '../ops/health.ts';
+import { createNewerJobs } from '../ops/checks.ts';
+import { createFailureLog } from '../ops/failure-log.ts';
+import { createHealth } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
 import { createTroubles } from '../ops/troubles.ts';
-import { type Context, type Grace, type Host, openVerbs, sharedTurns, startWork } from './compose.ts';
-import { createLifecycle } from './lifecycle.ts';
+import { openVerbs, sharedTurns, startWork } from './compose.ts';
+import type { Context, Grace, Host } from './context.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { expectHealth, openMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
-import type { Store } from './store.ts';
 import { startTurns } from './turns.ts';
 import { openWatchdog } from './watchdog.ts';
-
-// Which generation is in force, and how one of another config takes its place while it works.
 
 /** Everything that one config decides. */
 interface Generation {
@@ -35,20 +34,17 @@ interface Generation {
 
 export interface OpenGeneration {
   endpoints: OpsServerSettings;
-  health: Pick<Health, 'known' | 'adopt'>;
+  health: Context['health'];
   selfReport(): DaemonReport;
   start(): Promise<void>;
 }
 
-export interface GenerationsDependencies {
+interface GenerationsDependencies extends Pick<Host, 'store' | 'metrics' | 'log'> {
   create(config: Config, fail: (reason: string) => void): Generation;
   /** A generation that is in force cannot go on. */
   fail(reason: string): void;
   /** Called with one that comes into force after another. */
   onReplaced(open: OpenGeneration, config: Config): void;
-  store: Pick<Store, 'redis'>;
-  metrics: Pick<Metrics, 'keepServices'>;
-  log: Pick<Logger, 'info'>;
 }
 
 type Current = { generation: Generation; open: OpenGeneration };
@@ -57,7 +53,7 @@ type Current = { generation: Generation; open: OpenGeneration };
 const START_WITHIN_MS = 30_000;
 const REDIS_WITHIN_MS = 3000;
 
-const demandRedis = async ({ redis }: Pick<Store, 'redis'>): Promise<void> => {
+const demandRedis = async ({ redis }: Host['store']): Promise<void> => {
   try {
     if (redis.status !== 'ready') throw new Error('it is not connected');
     await withinTime(redis.ping(), REDIS_WITHIN_MS);
@@ -74,6 +70,7 @@ const isUnaffected = (check: string, changed: readonly Path[]): boolean => {
   return check === 'redis';
 };
 
+/** Which generation is in force, and how one of another config takes its place while it works. */
 export const createGenerations = (dependencies: GenerationsDependencies) => {
   const { create, fail, onReplaced, store, metrics, log } = dependencies;
   const living = new Set<Generation>();
@@ -141,8 +138,6 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
   };
 };
 
-// One generation: everything that its config decides, from its opening to its end.
-
 export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 1000, step: 6000 };
 
 /** The process lives on, so a send has its whole time, twice for one that amends first: nothing is in doubt. */
@@ -151,22 +146,39 @@ const atRetirement = ({ channels }: Config): Grace => {
   return { sends, polls: 10_000, turns: 5000, step: Math.max(sends, 10_000) + 2000 };
 };
 
-const openChannels = async ({ config, now, lifecycle }: Context) => {
+/** What a generation sets at each scrape ends with it; its counters go on. */
+const scrapedWhile = ({ metrics }: Host, { onStop }: Lifecycle): Metrics => ({
+  ...metrics,
+  onScrape: (refresh) => {
+    const end = metrics.onScrape(refresh);
+    onStop('scrape', end);
+    return end;
+  },
+});
+
+type Bounds = Pick<Context, 'lifecycle' | 'grace' | 'stopping' | 'fail'>;
+
+const openContext = async (host: Host, config: Config, bounds: Bounds): Promise<Context> => {
+  const { log, limits, now } = host;
   const { channels, post, close } = await openConfiguredChannels(config, now);
-  lifecycle.onStop('channels', close);
-  return { channels, post };
+  bounds.lifecycle.onStop('channels', close);
+  const troubles = createTroubles(host);
+  const health = createHealth({ now, troubles: () => [...host.hostTroubles.current(), ...troubles.current()] });
+  expectHealth(health, config);
+  return {
+    ...{ ...host, ...bounds, config, channels, post, troubles, health },
+    id: randomUUID(),
+    metrics: scrapedWhile(host, bounds.lifecycle),
+    failureLog: createFailureLog(log, now),
+    newerJobs: createNewerJobs({ health, log, goneAfterMs: limits.newerJobsGoneMs, now }),
+  };
 };
 
 /** Nothing of it runs before `start`. */
 export const createGeneration = (host: Host, config: Config, fail: Context['fail']): Generation => {
   const lifecycle = createLifecycle(host.log, AT_STOP.step);
   const stopping = new AbortController();
-  const troubles = createTroubles(host);
   const grace = { ...AT_STOP };
-  const context: Context = {
-    ...{ ...host, config, id: randomUUID(), troubles, lifecycle, grace, fail },
-    stopping: stopping.signal,
-  };
   /** Absent until it delivers. */
   let stopDelivering: ((graceMs: number) => Promise<void>) | undefined;
   const end = (): Promise<boolean> => {
@@ -178,26 +190,23 @@ export const createGeneration = (host: Host, config: Config, fail: Context['fail
   return {
     config,
     open: async () => {
-      const { channels, post } = await openChannels(context);
-      const verbs = openVerbs(context, channels);
-      const { health } = verbs;
-      expectHealth(health, config);
-      const ops = openOps({ ...context, ...verbs });
-      const { endpoints, selfReport } = ops;
-      const watchdog = openWatchdog({ ...context, ...verbs, ...ops, post });
+      const context = await openContext(host, config, { lifecycle, grace, stopping: stopping.signal, fail });
+      const verbs = openVerbs(context);
+      const ops = openOps(context, verbs);
+      const watchdog = openWatchdog(context, verbs, ops.daemons);
       const start = async (): Promise<void> => {
         ({ stopDelivering } = await startWork(context, verbs));
-        const maintenance = openMaintenance({ ...context, ...verbs, ...ops, watchdog });
+        const maintenance = openMaintenance(context, { ...verbs, ...ops, watchdog });
         lifecycle.onStop('maintenance', maintenance.close);
-        const shared = { ...verbs.membership, own: context.id, locks: context.store.locks };
-        const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], { ...context, ...shared });
+        const daemons = { ...verbs.membership, own: context.id, locks: host.store.locks };
+        const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], { ...context, daemons });
         const listed = maintenance.listAll();
         lifecycle.onStop('turns', async () => {
           await turns.stopped(grace.turns);
           await listed;
         });
       };
-      return { endpoints, selfReport, health, start };
+      return { endpoints: ops.endpoints, selfReport: ops.selfReport, health: context.health, start };
     },
     stop: () => {
       Object.assign(grace, AT_STOP);

@@ -1,59 +1,19 @@
 /** What a daemon looks after besides its alerts: canaries, the state file, the channels, Redis. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
-import type { Channel } from '../channels/channel.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
-import type { RouteReview } from '../features/routes/review.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
-import { CHANNEL_ROUND_MS, type ChannelCheck, type NewerJobs } from '../ops/checks.ts';
-import type { FailureLog } from '../ops/failure-log.ts';
+import { CHANNEL_ROUND_MS } from '../ops/checks.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
-import type { Metrics } from '../ops/metrics.ts';
-import type { Troubles } from '../ops/troubles.ts';
-import type { Mirror } from '../poll/mirror.ts';
-import type { openBlindness, openSilence } from './checks.ts';
-import type { openDelivery } from './deliver.ts';
-import type { Limits } from './limits.ts';
-import type { openReading } from './poll.ts';
-import type { Store } from './store.ts';
+import type { Verbs } from './compose.ts';
+import type { Context } from './context.ts';
+import type { Ops } from './ops.ts';
+import type { Reading } from './poll.ts';
 import type { Turn } from './turns.ts';
-import type { openWatchdog } from './watchdog.ts';
-
-export interface MaintenanceDependencies {
-  config: Config;
-  log: Logger;
-  store: Store;
-  health: Health;
-  metrics: Pick<Metrics, 'loopDelay'>;
-  newerJobs: NewerJobs;
-  failureLog: FailureLog;
-  mirror: Mirror;
-  review: RouteReview;
-  channelCheck: ChannelCheck;
-  /** Forgets destinations that nothing leads to any more. */
-  forgetGone(): Promise<void>;
-  /** Asks providers what they call the destinations. */
-  lookUpNames(signal: AbortSignal): Promise<void>;
-  /** Keeps what only grows within its bounds. */
-  keepHouse(): Promise<void>;
-  channels: readonly Pick<Channel, 'kind'>[];
-  reading: ReturnType<typeof openReading>;
-  blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
-  silence: ReturnType<typeof openSilence>;
-  troubles: Pick<Troubles, 'report' | 'over'>;
-  watchdog: ReturnType<typeof openWatchdog>;
-  stopping: AbortSignal;
-  fail(reason: string): void;
-  delivering: Pick<ReturnType<typeof openDelivery>, 'workers' | 'rebuild'>;
-  /** How long the loop pauses after each of its rounds. */
-  maintenanceEveryMs: number;
-  limits: Pick<Limits, 'canaryLateMs' | 'delayEveryMs' | 'loopBoundMs' | 'loopEndMs'>;
-  now(): number;
-}
+import type { Watchdog } from './watchdog.ts';
 
 export const MAINTENANCE_EVERY_MS = 15_000;
 /** A beat asks it every second, but while it starts or frees the jobs of a daemon that is gone. */
@@ -74,15 +34,13 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
 };
 
 /** A canary may wait until one of the sends that take every place has ended. */
-const canaryBoundMs = (
-  { config: { channels }, maintenanceEveryMs }: MaintenanceDependencies,
-  kind: ChannelKind,
-): number => 3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
+const canaryBoundMs = ({ config: { channels }, maintenanceEveryMs }: Context, kind: ChannelKind): number =>
+  3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
 
 /** Repeats the first listing until it works: a service that is down when we start is waited for. */
 const listUntilKnown = async (
   service: string,
-  { reading, review, stopping }: MaintenanceDependencies,
+  { reading, review, stopping }: { reading: Reading; review: Ops['review']; stopping: AbortSignal },
 ): Promise<void> => {
   for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
     if (await reading.intake.list(service, stopping)) {
@@ -92,12 +50,17 @@ const listUntilKnown = async (
   }
 };
 
+interface MaintenanceParts extends Verbs, Ops {
+  watchdog: Watchdog;
+}
+
 /** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
-export const openMaintenance = (dependencies: MaintenanceDependencies) => {
-  const { config, log, store, health, mirror, review, channelCheck, channels, reading, fail } = dependencies;
-  const { delivering, maintenanceEveryMs, watchdog, now } = dependencies;
+export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
+  const { config, log, store, mirror, channels, newerJobs, now } = context;
+  const { review, reading, delivering, watchdog, blindness, silence } = parts;
   const watch = createLoopWatch({
-    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(dependencies, kind) })),
+    ...context,
+    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(context, kind) })),
     pollBoundMs: 3 * longestIntervalMs(config.poll),
     isRedisReady: () => store.redis.status === 'ready',
     sendCanary: store.queues.sendCanary,
@@ -107,16 +70,12 @@ export const openMaintenance = (dependencies: MaintenanceDependencies) => {
         .find((worker) => worker.kind === kind)
         ?.takenAt() ?? now(),
     rebuild: delivering.rebuild,
-    health,
-    log,
-    delay: dependencies.metrics.loopDelay,
-    troubles: dependencies.troubles,
+    delay: context.metrics.loopDelay,
     onCanary: watchdog.onCanary,
-    onStuck: fail,
-    ...dependencies.limits,
-    leastBoundMs: dependencies.limits.loopBoundMs,
-    endMs: dependencies.limits.loopEndMs,
-    now,
+    onStuck: context.fail,
+    ...context.limits,
+    leastBoundMs: context.limits.loopBoundMs,
+    endMs: context.limits.loopEndMs,
   });
 
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
@@ -131,20 +90,20 @@ export const openMaintenance = (dependencies: MaintenanceDependencies) => {
     watch.turned();
     await watch.sendCanaries();
     await shortenWaits();
-    dependencies.newerJobs.settle();
+    newerJobs.settle();
     await mirror.flush();
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
-    await dependencies.forgetGone();
-    await dependencies.keepHouse();
+    await parts.forgetGone();
+    await parts.keepHouse();
   };
 
   const turns: Turn[] = [
-    { name: 'maintenance', everyMs: maintenanceEveryMs, run: round },
-    { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: channelCheck.round },
-    { name: 'unread services', everyMs: dependencies.blindness.everyMs, run: dependencies.blindness.round },
-    { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: dependencies.lookUpNames },
-    { name: 'silent protocols', everyMs: dependencies.silence.everyMs, run: dependencies.silence.round },
+    { name: 'maintenance', everyMs: context.maintenanceEveryMs, run: round },
+    { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: parts.channelCheck.round },
+    { name: 'unread services', everyMs: blindness.everyMs, run: blindness.round },
+    { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: parts.lookUpNames },
+    { name: 'silent protocols', everyMs: silence.everyMs, run: silence.round },
     { name: 'troubles of Tocsin itself', everyMs: watchdog.everyMs, run: watchdog.round },
   ];
   if (watchdog.heartbeat) turns.push({ name: 'heartbeat', ...watchdog.heartbeat });
@@ -152,7 +111,7 @@ export const openMaintenance = (dependencies: MaintenanceDependencies) => {
     turns,
     /** Resolves when every service has been listed once, or the daemon stops. */
     listAll: async (): Promise<void> => {
-      await Promise.all(config.services.map(({ name }) => listUntilKnown(name, dependencies)));
+      await Promise.all(config.services.map(({ name }) => listUntilKnown(name, { ...context, ...parts })));
     },
     close: async (): Promise<void> => {
       watch.stop();

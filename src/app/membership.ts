@@ -1,32 +1,26 @@
 /** Tells other daemons and the commands that this one lives and how it is doing, and frees the jobs of one that is gone. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { ChannelKind } from '../alert.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
-import type { RedisCheck } from '../ops/checks.ts';
-import type { ParcelWorker } from '../queue/parcel-worker.ts';
+import { createRedisCheck } from '../ops/checks.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
 import { pidNamespace } from '../redis/pid.ts';
-import type { Store } from './store.ts';
+import { type Context, type Host, monotonic } from './context.ts';
+import type { Delivering } from './deliver.ts';
+import type { Reading } from './poll.ts';
 
-// Beats for this daemon, and frees the jobs of one that is gone.
+type MembershipContext = Pick<Context, 'id' | 'health' | 'log' | 'stopping'> & {
+  store: Pick<Context['store'], 'redis' | 'prefix' | 'abandonedJobs'>;
+};
 
-export interface MembershipDependencies {
-  /** Of this run of the daemon. */
-  id: string;
-  store: Pick<Store, 'redis' | 'prefix' | 'abandonedJobs'>;
+interface MembershipParts {
   /** What this daemon polls, see `Member`. */
-  polls(): Required<Pick<Member, 'services' | 'blindTo' | 'reads'>>;
-  workers(): readonly (Pick<ParcelWorker, 'id' | 'checkStalled'> & { kind: ChannelKind })[];
-  /** Hears each second whether Redis answers. */
-  redisCheck: RedisCheck;
-  log: Logger;
-  stopping: AbortSignal;
+  polls: Reading['polls'];
+  workers(): readonly Pick<ReturnType<Delivering['workers']>[number], 'id' | 'kind' | 'checkStalled'>[];
 }
 
-/** A stopping daemon waits at most this long to say that it leaves. */
+/** A stopping daemon waits at most this long to say that it leaves, and to remove its report. */
 const FAREWELL_MS = 1000;
 
 /**
@@ -41,7 +35,7 @@ export const readersOf = (service: string, members: readonly Member[], own: stri
 };
 
 const createFree =
-  (members: Members, { store, workers, log }: MembershipDependencies) =>
+  (members: Members, { store, log }: MembershipContext, { workers }: MembershipParts) =>
   async ({ id, host, pid, workers: theirs }: Member): Promise<void> => {
     let jobs = 0;
     for (const { kind, checkStalled } of workers()) {
@@ -53,8 +47,11 @@ const createFree =
     log.info({ daemonHost: host, daemonPid: pid, jobs }, 'a daemon is gone; the jobs that it ran start again');
   };
 
-export const openMembership = (dependencies: MembershipDependencies) => {
-  const { id, store, polls, workers, redisCheck, log, stopping } = dependencies;
+/** Beats for this daemon, and frees the jobs of one that is gone. */
+export const openMembership = (context: MembershipContext, parts: MembershipParts) => {
+  const { id, store, log, stopping } = context;
+  const { polls, workers } = parts;
+  const redisCheck = createRedisCheck(context.health);
   const { redis, prefix } = store;
   // Asked of the system once: every poll that is shared out looks at the members.
   const place = { host: hostname(), pid: process.pid, pids: pidNamespace() };
@@ -64,8 +61,8 @@ export const openMembership = (dependencies: MembershipDependencies) => {
     workers: workers().map((worker) => worker.id),
     ...polls(),
   });
-  const members = createMembers({ redis, prefix, self, elapsed: () => performance.now() });
-  const free = createFree(members, dependencies);
+  const members = createMembers({ redis, prefix, self, elapsed: monotonic });
+  const free = createFree(members, context, parts);
   let timer: NodeJS.Timeout | undefined;
   let isBeating = false;
 
@@ -107,26 +104,15 @@ export const openMembership = (dependencies: MembershipDependencies) => {
   };
 };
 
-// Tells other processes how this daemon is doing.
-
-export interface ReportingDependencies {
-  store: Pick<Store, 'redis' | 'daemonReports'>;
-  selfReport(): DaemonReport;
-  stopping: AbortSignal;
-  log: Pick<Logger, 'warn'>;
-}
-
 /** Well below what makes others think that this daemon does not run. */
 const REPORT_EVERY_MS = 5000;
 /** While it is not ready, so that a start and a recovery show soon. */
 const REPORT_TROUBLE_EVERY_MS = 1000;
-/** A stopping daemon waits at most this long to remove its report. */
-const REPORT_FAREWELL_MS = 1000;
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
-export const startReporting = ({ store, selfReport, stopping, log }: ReportingDependencies) => {
+export const startReporting = ({ store, log }: Host, selfReport: () => DaemonReport, stopping: AbortSignal) => {
   const { redis, daemonReports } = store;
   let waiting = new AbortController();
   const failed = (error: unknown): void => {
@@ -155,7 +141,7 @@ export const startReporting = ({ store, selfReport, stopping, log }: ReportingDe
     if (redis.status !== 'ready') return;
     await Promise.race([
       daemonReports.remove(selfReport().id).catch(failed),
-      sleep(REPORT_FAREWELL_MS, undefined, { ref: false }),
+      sleep(FAREWELL_MS, undefined, { ref: false }),
     ]);
   };
   return {

@@ -1,12 +1,9 @@
 /** Composes what operators see of a daemon: its page, its status, its metrics, and what keeps these within their bounds. */
 
 import { hostname } from 'node:os';
-import type { Logger } from 'pino';
 import type { Destination } from '../alert.ts';
 import { withWellKnown } from '../channels/chains.ts';
-import type { Channel } from '../channels/channel.ts';
 import { pacingOf } from '../channels/registry.ts';
-import type { Config } from '../config/schema.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
@@ -23,33 +20,21 @@ import { refreshGauges } from '../features/status/gauges.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createHashFinder, createTracer, shortHashOf, type Trace } from '../features/trace/trace.ts';
 import { oneAtATime } from '../ops/asking.ts';
-import type { Health } from '../ops/health.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import type { PageActions } from '../ops/page/actions.ts';
 import { createPages } from '../ops/page/pages.ts';
 import { QUEUES } from '../ops/page/queues.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
-import type { Catalog } from '../poll/catalog.ts';
-import type { Acknowledgement } from './acknowledgement.ts';
 import { openDestinations, openRetry } from './approval.ts';
-import type { openDelivery } from './deliver.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Limits } from './limits.ts';
-import type { openReading } from './poll.ts';
-import type { Store } from './store.ts';
+import type { Verbs } from './compose.ts';
+import type { Context } from './context.ts';
 
-// Composes what the status page shows and does.
-
-export interface OpenPage {
-  config: Config;
-  store: Store;
-  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
+/** What the page is drawn from. */
+interface PageContext extends Context {
+  catalog: Verbs['reading']['catalog'];
   review: RouteReview;
-  scrub(text: string): string;
-  now(): number;
 }
 
-const createRates = ({ channels }: Config) => {
+const createRates = ({ channels }: Context['config']) => {
   const pacings = new Map(
     Object.entries(channels).flatMap(([kind, options]) => (options === undefined ? [] : [[kind, pacingOf(options)]])),
   );
@@ -65,7 +50,7 @@ const MOST_FOUND = 5;
  * Everybody who reaches the page may search. So a search reads no more than a few alerts: neither the whole ledger for a
  * delivery's id, nor all dead letters; the `trace` command does both.
  */
-const openSearch = ({ config, store }: OpenPage) => {
+const openSearch = ({ config, store }: Context) => {
   const trace = createTracer({
     ...store,
     dead: { ids: async () => [], get: store.dead.get },
@@ -81,8 +66,8 @@ const openSearch = ({ config, store }: OpenPage) => {
   };
 };
 
-/** What whoever is signed in may do. */
-const openPageActions = ({ config, store, catalog, review, now }: OpenPage): PageActions => {
+/** What somebody who is signed in may do. */
+const openPageActions = ({ config, store, catalog, review, now }: PageContext): PageActions => {
   const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });
   return createPageActions({
@@ -104,8 +89,8 @@ const openPageActions = ({ config, store, catalog, review, now }: OpenPage): Pag
   });
 };
 
-const openPage = (dependencies: OpenPage) => {
-  const { config, store, catalog, review, scrub, now } = dependencies;
+const openPage = (context: PageContext) => {
+  const { config, store, catalog, review, scrub, now } = context;
   return createPageDetails({
     ...store,
     services: config.services.map(({ name }) => name),
@@ -116,54 +101,25 @@ const openPage = (dependencies: OpenPage) => {
     routes: createRouteDetails({ review, rateOf: createRates(config) }),
     protocols: catalog.protocols,
     known: openDestinations({ config, store, review }).list,
-    trace: openSearch(dependencies),
+    trace: openSearch(context),
     now,
   });
 };
 
-// Composes what operators see of a daemon: its status, its metrics, and what keeps these within their bounds.
+export type Ops = ReturnType<typeof openOps>;
 
-export interface OpsDependencies {
-  /** Of this run of the daemon, and since when it runs, in epoch milliseconds. */
-  daemonId: string;
-  startedAt: number;
-  /** What it says of its config. */
-  reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
-  config: Config;
-  store: Store;
-  metrics: Metrics;
-  health: Health;
-  reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog' | 'pollDurations'>;
-  acknowledgement: Pick<Acknowledgement, 'links'> | undefined;
-  delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
-  channels: readonly Pick<Channel, 'kind' | 'nameOf'>[];
-  lifecycle: Pick<Lifecycle, 'onStop'>;
-  scrub(text: string): string;
-  log: Logger;
-  limits: Pick<Limits, 'dead' | 'lastingMs'>;
-  now(): number;
-}
-
-export const openOps = (dependencies: OpsDependencies) => {
-  const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering, lifecycle } =
-    dependencies;
-  const { limits } = dependencies;
-  const reportSelf = createSelfReport({
-    id: daemonId,
-    host: hostname(),
-    pid: process.pid,
-    startedAt,
-    health,
-    services: reading.states,
-    scrub,
-  });
-  const selfReport = (): DaemonReport => ({ ...reportSelf(), ...dependencies.reportConfig() });
+export const openOps = (context: Context, { reading, delivering, acknowledgement }: Verbs) => {
+  const { config, store, metrics, health, log, limits } = context;
+  const { catalog } = reading;
+  const { daemonId: id, startedAt, scrub } = context;
+  const self = { id, host: hostname(), pid: process.pid, startedAt };
+  const reportSelf = createSelfReport({ ...self, health, services: reading.states, scrub });
+  const selfReport = (): DaemonReport => ({ ...reportSelf(), ...context.reportConfig() });
   const settings = routeSettings(config);
   const fallback = fallbackRoutes(config, settings);
   const watchdog = watchdogRoutes(config, settings);
   const review = createRouteReview(settings, log, [...fallback.problems, ...watchdog.problems]);
   const named = [...fallback.destinations, ...watchdog.destinations];
-  const { catalog } = reading;
   const { destinations } = review;
   const hasFallback = fallback.destinations.length > 0;
   const counters = createCounters({
@@ -181,7 +137,7 @@ export const openOps = (dependencies: OpsDependencies) => {
     },
     keepSeries: counters.keepDestinations,
     log,
-    now,
+    now: context.now,
   });
   const daemons = async () => {
     const own = { ...selfReport(), silentMs: 0 };
@@ -189,31 +145,17 @@ export const openOps = (dependencies: OpsDependencies) => {
   };
   const status = createStatus({
     ...store,
-    config,
+    ...context,
     protocols: catalog.protocols,
     unwatched: catalog.unwatched,
     daemons,
     review,
-    startedAt,
-    limits,
-    now,
   });
-  metrics.onScrape(() =>
-    refreshGauges({
-      ...store,
-      config,
-      metrics,
-      catalog,
-      review,
-      pollDurations: reading.pollDurations,
-      daemons,
-      limits,
-      now,
-    }),
-  );
+  const { pollDurations } = reading;
+  metrics.onScrape(() => refreshGauges({ ...store, ...context, catalog, review, pollDurations, daemons }));
   const lookUpNames = createNameLookUp({
     names: store.names,
-    channels: dependencies.channels,
+    channels: context.channels,
     destinations: () => [...destinations(), ...named],
     log,
   });
@@ -224,21 +166,20 @@ export const openOps = (dependencies: OpsDependencies) => {
   };
   /** What the ops server shows. */
   const ask = oneAtATime(status);
-  const opened = { config, store, catalog, review, scrub, now };
+  const page = { ...context, catalog, review };
   const { token, trustedProxy, publicUrl, queues } = config.ops;
-  const { links } = dependencies.acknowledgement ?? {};
+  const { links } = acknowledgement ?? {};
   const pages = createPages({
+    ...context,
     status: ask,
-    source: openPage(opened),
-    actions: openPageActions(opened),
+    source: openPage(page),
+    actions: openPageActions(page),
     queues: queues ? createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) : undefined,
     token: token?.reveal(),
     ...{ trustedProxy, publicUrl, links },
-    health,
-    log,
-    now,
   });
-  lifecycle.onStop('pages', async () => pages.stop());
+  context.lifecycle.onStop('pages', async () => pages.stop());
+  const { now } = context;
   const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
   return { review, selfReport, daemons, forgetGone, keepHouse, lookUpNames, endpoints };
 };

@@ -1,20 +1,16 @@
 /** Composes `poll`: how a service is read, which streams this daemon polls, when, and what becomes of each poll. */
-import type { Logger } from 'pino';
 import type { Alert } from '../alert.ts';
 import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId, type Item } from '../item.ts';
-import type { FailureLog } from '../ops/failure-log.ts';
-import type { Health } from '../ops/health.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { type Admission, createAdmission, createBackoffs } from '../poll/admission.ts';
 import { type Catalog, createCatalog, createNameFilter } from '../poll/catalog.ts';
 import { createPollLock, type Track } from '../poll/cursor.ts';
 import { createIntake } from '../poll/intake.ts';
-import { createBeginning, type Mirror } from '../poll/mirror.ts';
+import { createBeginning } from '../poll/mirror.ts';
 import { createPacer, type Pacer } from '../poll/pacer.ts';
 import { createPoller, type PollResult } from '../poll/poller.ts';
 import { createPolling } from '../poll/polling.ts';
@@ -26,42 +22,34 @@ import { pagesOf } from '../service/feed.ts';
 import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { iso } from '../time.ts';
-import type { Store } from './store.ts';
+import { type Context, monotonic } from './context.ts';
 
-// Composes how a service is read: its client, its catalog, and the poll of one stream.
-
-export interface ReadingDependencies {
-  config: Config;
-  store: Store;
-  metrics: Metrics;
-  health: Health;
-  failureLog: FailureLog;
-  log: Logger;
+interface OpenReading {
   dispatch(alerts: Alert[]): Promise<void>;
-  mirror: Mirror;
   /** Who this daemon is, and who shares a service with it. */
   membership: { own: string; readersOf(service: string): readonly string[] };
   /** Called with every page that was read. */
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
   /** Called after each poll that has read its stream to the end. */
   onRead(stream: Stream): void;
+  /** Called after each sweep. */
+  onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   listings: {
     /** Called with what a service lists, as far as it came. */
     note(service: string, listing: Listing): void;
     /** Runs a listing on the timer, of which there is one at a time over all daemons. */
     turn(service: string, list: () => Promise<void>): Promise<void>;
   };
-  /** Called after each sweep. */
-  onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
-  now(): number;
 }
 
+type ReadingContext = Context & OpenReading;
 export type ServiceOf = (name: string) => Service;
 type Report = ReturnType<typeof createPollReport>;
 
-const openAll = ({ config, log, now }: ReadingDependencies, listed: Catalog['names']) => {
+/** The services of the config, and what each of them lists. */
+const openSource = ({ config, store, listings, log, now }: ReadingContext) => {
   const services = openServices(config, now, {
-    listed,
+    listed: (service) => catalog.names(service),
     onListStyle: (service, arrayParams) =>
       log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
   });
@@ -70,11 +58,7 @@ const openAll = ({ config, log, now }: ReadingDependencies, listed: Catalog['nam
     if (!service) throw new Error(`no service '${name}' in the config`);
     return service;
   };
-  return { services, serviceOf };
-};
-
-const openCatalog = ({ config, store, listings, now }: ReadingDependencies, serviceOf: ServiceOf): Catalog =>
-  createCatalog({
+  const catalog = createCatalog({
     redis: store.redis,
     prefix: store.prefix,
     list: async (service, signal) => {
@@ -86,8 +70,12 @@ const openCatalog = ({ config, store, listings, now }: ReadingDependencies, serv
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
     now,
   });
+  return { services, serviceOf, catalog };
+};
 
-const openBeginning = ({ config, mirror, log, now }: ReadingDependencies, serviceOf: ServiceOf, catalog: Catalog) =>
+type Source = ReturnType<typeof openSource>;
+
+const openBeginning = ({ config, mirror, log, now }: Context, { serviceOf, catalog }: Source) =>
   createBeginning({
     startFrom: config.poll.startFrom,
     clock: (service) => serviceOf(service).clock.now(),
@@ -98,32 +86,14 @@ const openBeginning = ({ config, mirror, log, now }: ReadingDependencies, servic
     now,
   });
 
-export const elapsed = (): number => performance.now();
-
-const openMemory = ({ config, store, mirror }: ReadingDependencies, onChanged: (stream: Stream) => void): ReadMemory =>
-  createReadMemory({
-    commits: store.commits,
-    onCursor: mirror.note,
-    onChanged,
-    monotonic: elapsed,
-    settings: config.poll,
-  });
-
-const openPoller = (
-  dependencies: ReadingDependencies,
-  {
-    serviceOf,
-    catalog,
-    report,
-    memory,
-  }: { serviceOf: ServiceOf; catalog: Catalog; report: Report; memory: ReadMemory },
-) => {
-  const { config, store, mirror, dispatch, health, now } = dependencies;
+const openPoller = (context: ReadingContext, source: Source, report: Report, memory: ReadMemory) => {
+  const { config, store, mirror, dispatch, health, now } = context;
+  const { serviceOf } = source;
   return createPoller({
     pages: (stream, since, signal, thorough) =>
       pagesOf(serviceOf(stream.service).feed, stream, since, signal, thorough),
     clock: (service) => serviceOf(service).clock.now(),
-    beginningOf: openBeginning(dependencies, serviceOf, catalog),
+    beginningOf: openBeginning(context, source),
     onCursor: mirror.note,
     cursors: store.cursors,
     seen: store.seen,
@@ -134,15 +104,13 @@ const openPoller = (
     onPage: async (stream, page) => {
       // A long walk through the past is a turning loop, too.
       health.beat(POLL_LOOP);
-      await dependencies.onItems(stream, page.items);
+      await context.onItems(stream, page.items);
       await report.onPage(stream, page);
     },
     now,
     settings: { ...config.poll, assessments: config.alerts.assessments },
   });
 };
-
-// Composes `poll`: which streams this daemon polls, when, and what becomes of each poll.
 
 const createProbe =
   (serviceOf: ServiceOf) =>
@@ -155,35 +123,30 @@ const createProbe =
 /** A key that was refused is tried as often, where polls come more seldom. */
 const LONGEST_PROBE_MS = 15_000;
 
-const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf, report: Report) =>
+const openAdmission = ({ config, store, now }: Context, serviceOf: ServiceOf, report: Report) =>
   createAdmission({
     everyMs: Math.min(LONGEST_PROBE_MS, longestIntervalMs(config.poll)),
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
-    backoffs: createBackoffs(store.redis, store.prefix, { now, monotonic: elapsed }),
+    backoffs: createBackoffs(store.redis, store.prefix, { now, monotonic }),
     probe: (service, signal) => createProbe(serviceOf)(service, undefined, signal),
     onRefused: report.onRefused,
-    monotonic: elapsed,
+    monotonic,
     random: Math.random,
   });
 
 /** So long a service may fail to answer one daemon until the others read it alone: what passes by itself moves nothing. */
 const BLIND_AFTER_MS = 3000;
 
-type Poll = (stream: Stream, signal: AbortSignal) => Promise<PollResult>;
+interface IntakeParts extends Source {
+  report: Report;
+  admission: Admission;
+  pacer: Pacer;
+  poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
+  onCatalog(): Promise<void>;
+}
 
-const openIntake = (
-  dependencies: ReadingDependencies,
-  parts: {
-    serviceOf: ServiceOf;
-    catalog: Catalog;
-    report: Report;
-    admission: Admission;
-    pacer: Pacer;
-    poll: Poll;
-    onCatalog(): Promise<void>;
-  },
-) => {
+const openIntake = (context: ReadingContext, parts: IntakeParts) => {
   const { report, pacer, poll } = parts;
   return createIntake({
     ...parts,
@@ -191,7 +154,7 @@ const openIntake = (
     probe: createProbe(parts.serviceOf),
     poll: async (stream, signal) => {
       const result = await poll(stream, signal);
-      if (result.sweep) await dependencies.onSwept(stream, signal);
+      if (result.sweep) await context.onSwept(stream, signal);
       return result;
     },
     onPolled: (stream, result, durationMs) => {
@@ -199,17 +162,17 @@ const openIntake = (
       if (result.outcome !== 'read') return;
       const isPlain = result.alerts === 0 && !result.sweep;
       pacer.polled(stream, result.alerts, isPlain ? durationMs : undefined);
-      dependencies.onRead(stream);
+      context.onRead(stream);
     },
     onPollFailed: (stream, error, isDown) => {
       if (error instanceof ServiceError && error.reason === 'limited') pacer.limited(stream.service);
       report.onPollFailed(stream, error, isDown);
     },
-    now: dependencies.now,
+    now: context.now,
   });
 };
 
-const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
+const openPacer = ({ config, log }: Context): Pacer =>
   createPacer({
     ...config.poll,
     ...{ leastMs: AUTO_INTERVAL_MS.least, longestMs: AUTO_INTERVAL_MS.longest },
@@ -221,14 +184,14 @@ const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
           'poll.requestsPerSecond is too small, or the service too slow, to read every protocol within 15 seconds',
         );
     },
-    monotonic: elapsed,
+    monotonic,
   });
 
 /** A log line names at most this many protocols. */
 const MOST_NAMED = 5;
 
 const openPolling = (
-  { config, membership, health, log }: ReadingDependencies,
+  { config, membership, health, log }: ReadingContext,
   parts: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake>; pacer: Pacer },
 ) => {
   const { catalog, memory, intake, pacer } = parts;
@@ -236,7 +199,7 @@ const openPolling = (
   return createPolling({
     ...membership,
     ...pacer,
-    ...{ catalog, memory, concurrency, monotonic: elapsed },
+    ...{ catalog, memory, concurrency, monotonic },
     poll: intake.poll,
     probe: intake.probe,
     services: config.services.map(({ name }) => name),
@@ -255,39 +218,47 @@ const openPolling = (
 const readsOf = ({ alerts, protocols }: Config): string =>
   contentId(...[alerts.sources, protocols.include, protocols.exclude].map((one) => JSON.stringify(one)));
 
-export const openReading = (dependencies: ReadingDependencies) => {
-  const { config, store, metrics, health, failureLog, log, now } = dependencies;
+export type Reading = ReturnType<typeof openReading>;
+
+export const openReading = (context: ReadingContext) => {
+  const { config, store, metrics, failureLog, now } = context;
   const names = config.services.map(({ name }) => name);
-  const { services, serviceOf } = openAll(dependencies, (service) => catalog.names(service));
+  const source = openSource(context);
+  const { services, serviceOf, catalog } = source;
   const { lookback, overlap } = config.poll;
   const keepMs = overlap + 2 * lookback;
   const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
-  const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, failureLog, log });
-  const catalog = openCatalog(dependencies, serviceOf);
-  const memory = openMemory(dependencies, (stream) => polling.hasten(stream));
-  const { poll } = openPoller(dependencies, { serviceOf, catalog, report, memory });
+  const report = createPollReport({ ...context, quarantine: store.quarantine, firstReads });
+  const memory = createReadMemory({
+    commits: store.commits,
+    onCursor: context.mirror.note,
+    onChanged: (stream) => polling.hasten(stream),
+    monotonic,
+    settings: config.poll,
+  });
+  const { poll } = openPoller(context, source, report, memory);
   metrics.onScrape(async () => {
     for (const service of names) metrics.pollInterval.set({ service }, pacer.state(service).everyMs / 1000);
   });
-  const admission = openAdmission(dependencies, serviceOf, report);
+  const admission = openAdmission(context, serviceOf, report);
   const onCatalog = (): Promise<void> => polling.look();
-  const pacer = openPacer(dependencies);
-  const intake = openIntake(dependencies, { serviceOf, catalog, report, admission, pacer, poll, onCatalog });
-  const polling = openPolling(dependencies, { catalog, memory, intake, pacer });
+  const pacer = openPacer(context);
+  const intake = openIntake(context, { ...source, report, admission, pacer, poll, onCatalog });
+  const polling = openPolling(context, { catalog, memory, intake, pacer });
   return {
     catalog,
     services,
     serviceOf,
     /** Lists what there is to be read of a service. */
     list: (service: string, signal: AbortSignal): Promise<void> =>
-      dependencies.listings.turn(service, () => intake.listAll(service, signal)),
+      context.listings.turn(service, () => intake.listAll(service, signal)),
     startPolling: polling.start,
     stopPolling: polling.stop,
     /** What this daemon polls, and which of it does not answer. */
     polls: () => ({
       services: polling.isRunning() ? names : [],
       reads: readsOf(config),
-      blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= elapsed() - BLIND_AFTER_MS),
+      blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= monotonic() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */
     states: () =>

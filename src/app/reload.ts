@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConfigSource } from '../config/source.ts';
@@ -15,33 +14,26 @@ import {
   type ReloadOutcome,
 } from '../features/reload/reloader.ts';
 import { createDaemonReports, type HeardDaemon, isRunning } from '../features/status/daemons.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import type { ConfigStatus } from '../ops/status.ts';
-import type { Troubles } from '../ops/troubles.ts';
 import { iso } from '../time.ts';
-import type { Limits } from './limits.ts';
+import { type Host, type Limits, monotonic } from './context.ts';
 import { attachRedis } from './redis.ts';
-import type { Store } from './store.ts';
+import { startTurns } from './turns.ts';
 
-// Composes reloading: who asks for it, what it puts into force, and where it is told.
+type ReloadingHost = Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> & {
+  store: Pick<Host['store'], 'redis' | 'prefix'>;
+  limits: Pick<Limits, 'configLookMs' | 'configTakenMs'>;
+};
 
-export interface ReloadingDependencies {
+interface OpenReloading extends ReloadingHost {
   source: ConfigSource;
   current(): Config;
   replace(config: Config, changed: readonly Path[]): Promise<void>;
   /** Called with every config that was read right, whether it comes into force or not. */
   onRead(config: Config): void;
-  /** Where it is said that a config was refused, and when that is over. */
-  hostTroubles: Pick<Troubles, 'report' | 'over'>;
   /** Called when an operator was answered. */
   onAnswered(): void;
-  metrics: Pick<Metrics, 'configReloaded' | 'configReloadedAt'>;
-  store: Pick<Store, 'redis' | 'prefix'>;
-  scrub(text: string): string;
   stopping: AbortSignal;
-  log: Logger;
-  limits: Pick<Limits, 'configLookMs' | 'configTakenMs'>;
-  now(): number;
 }
 
 const LOOK_FOR_REQUESTS_EVERY_MS = 5000;
@@ -56,17 +48,8 @@ const whyRefused = (problems: readonly string[]): string => {
   return `${problems.slice(0, PROBLEMS_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 };
 
-const elapsed = (): number => performance.now();
-
-const repeat = async (everyMs: number, work: () => Promise<void>, stopping: AbortSignal): Promise<void> => {
-  while (!stopping.aborted) {
-    await work();
-    await sleep(everyMs, undefined, { signal: stopping }).catch(() => {});
-  }
-};
-
 /** What is known of the config, for reports, health and metrics. */
-const createStanding = ({ source, metrics, limits, now, hostTroubles }: ReloadingDependencies) => {
+const createStanding = ({ source, metrics, limits, now, hostTroubles }: OpenReloading) => {
   let since = now();
   let changed: string[] | undefined;
   let runningPrint = source.readPrint();
@@ -99,7 +82,7 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: Reloadin
   return {
     begin: () => taken(),
     note: (end: ReloadOutcome): void => {
-      passingSince = end.outcome === 'refused' && end.isPassing ? elapsed() : undefined;
+      passingSince = end.outcome === 'refused' && end.isPassing ? monotonic() : undefined;
       if (end.outcome !== 'refused') {
         taken(end);
         return;
@@ -109,7 +92,7 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: Reloadin
       const why = whyRefused(end.problems);
       hostTroubles.report('config', 'the new config was refused, and the old one runs on', { why });
     },
-    isDueAgain: (): boolean => passingSince !== undefined && elapsed() - passingSince >= AGAIN_MS,
+    isDueAgain: (): boolean => passingSince !== undefined && monotonic() - passingSince >= AGAIN_MS,
     onDisk: (print: string | undefined): void => {
       differsSince = print === undefined || print === runningPrint ? undefined : (differsSince ?? now());
       tellLate();
@@ -124,14 +107,14 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: Reloadin
   };
 };
 
-export const openReloading = (dependencies: ReloadingDependencies) => {
-  const { source, store, stopping, log, onAnswered } = dependencies;
+export const openReloading = (dependencies: OpenReloading) => {
+  const { source, store, onAnswered } = dependencies;
   const standing = createStanding(dependencies);
   standing.begin();
   const requests = createReloadRequests(store.redis, store.prefix);
   let answer: ReloadAnswer | undefined;
 
-  const reloader = createReloader({ ...dependencies, onOutcome: standing.note, monotonic: elapsed });
+  const reloader = createReloader({ ...dependencies, onOutcome: standing.note, monotonic });
   const look = createDiskWatch({ ...source, onChanged: () => void reloader.request('the file has changed') });
 
   const lookAtDisk = async (): Promise<void> => {
@@ -148,22 +131,19 @@ export const openReloading = (dependencies: ReloadingDependencies) => {
     onAnswered();
   };
 
-  const surviving = (work: () => Promise<void>) => () =>
-    work().catch((error: unknown) => {
-      if (!stopping.aborted) log.warn({ err: error }, 'the config cannot be watched; trying again');
-    });
-
   return {
     request: reloader.request,
     idle: reloader.idle,
     report: () => ({ config: standing.status(), ...(answer === undefined ? {} : { reload: answer }) }),
-    /** Looks for changes until `stopping`; never rejects. */
-    watch: async (): Promise<void> => {
-      await Promise.all([
-        repeat(dependencies.limits.configLookMs, surviving(lookAtDisk), stopping),
-        repeat(LOOK_FOR_REQUESTS_EVERY_MS, surviving(answerRequests), stopping),
-      ]);
-    },
+    /** Looks for changes until `stopping`. */
+    watch: () =>
+      startTurns(
+        [
+          { name: 'config', everyMs: dependencies.limits.configLookMs, run: lookAtDisk },
+          { name: 'reload requests', everyMs: LOOK_FOR_REQUESTS_EVERY_MS, run: answerRequests },
+        ],
+        dependencies,
+      ),
   };
 };
 

@@ -9,7 +9,7 @@ import { createCircuits } from '../deliver/health.ts';
 import { createRateLimiter, createRateStateStore } from '../deliver/rate-limiter.ts';
 import { UsageError } from '../errors.ts';
 import { createAcknowledgementStore, createEscalations } from '../features/acknowledgement/store.ts';
-import { createApprovalStore } from '../features/approval/store.ts';
+import { createApprovalStore, type HoldBounds } from '../features/approval/store.ts';
 import { createBlindnessStore } from '../features/blindness/store.ts';
 import { createOutageStore } from '../features/broken-destinations/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
@@ -45,10 +45,7 @@ import { checkRedis } from '../redis/check.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createLocks } from '../redis/lock.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { Limits } from './limits.ts';
 import { type OpenRedis, openOwnRedis } from './redis.ts';
-
-// Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole.
 
 interface StoreSettings {
   redis: RedisClient;
@@ -57,8 +54,8 @@ interface StoreSettings {
   onError(queue: string, error: Error): void;
   /** Hears of each job. Default: nobody does. */
   telemetry?: QueueSettings['telemetry'];
-  /** Default: the parts' own. */
-  limits?: Pick<Limits, 'dead' | 'held'>;
+  /** How many dead letters are kept, and how much is held for approval. Default: the parts' own. */
+  limits?: { dead: number; held: HoldBounds };
   now(): number;
 }
 
@@ -128,22 +125,17 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
   };
 };
 
-// Opens a daemon's Redis, everything that is kept in it, and the state file beside it.
-
-export interface OpenStoreDependencies {
+interface OpenStoreDependencies extends Pick<StoreSettings, 'telemetry' | 'limits' | 'now'> {
   config: Config;
   log: Logger;
-  telemetry?: StoreSettings['telemetry'];
   lifecycle: Pick<Lifecycle, 'onStop'>;
   stopping: AbortSignal;
   /** Called with the reason when Redis is gone for good. */
   fail(reason: string): void;
-  limits: Pick<Limits, 'dead' | 'held'>;
-  now(): number;
 }
 
 /** If the directory is unusable, the embedded Redis reports it. With another Redis the daemon runs without a state file. */
-const closeDataDir = async ({ config: { dataDir }, log }: OpenStoreDependencies): Promise<void> => {
+const closeDataDir = async ({ dataDir }: Config, log: Logger): Promise<void> => {
   const isClosed = await makePrivateDirectory(dataDir).catch((error: unknown) => {
     if (error instanceof UsageError) throw error;
     log.warn({ err: error, dataDir }, 'the data directory cannot be used');
@@ -165,17 +157,17 @@ const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promi
   return !findings.some(({ name }) => name === 'unreachable');
 };
 
-export const openStore = async (dependencies: OpenStoreDependencies) => {
-  const { config, log, lifecycle, stopping, telemetry, fail, limits, now } = dependencies;
-  await closeDataDir(dependencies);
+/** Opens a daemon's Redis, everything that is kept in it, and the state file beside it. */
+export const openStore = async ({ config, log, lifecycle, stopping, fail, ...settings }: OpenStoreDependencies) => {
+  await closeDataDir(config, log);
   const opened = await openOwnRedis(config, log, stopping);
   const { redis, prefix, lost, close } = opened;
   lifecycle.onStop('redis', close);
   void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
   const hasAnswered = await review(opened, log);
-  const failureLog = createFailureLog(log, now);
+  const failureLog = createFailureLog(log, settings.now);
   const onError = (queue: string, error: Error): void => failureLog.failed('queue', queue, error);
-  const store = createStore({ redis, prefix, onError, ...(telemetry && { telemetry }), limits, now });
+  const store = createStore({ redis, prefix, onError, ...settings });
   lifecycle.onStop('queues', store.close);
   const mirror = createMirror(join(config.dataDir, 'state.json'));
   const unusable = await mirror.load();

@@ -3,7 +3,6 @@
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import { didYouMean } from '../config/problems.ts';
-import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import type { Routes } from '../dispatch/dispatch.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
@@ -14,18 +13,16 @@ import { createCancelSample } from '../features/sample/sample.ts';
 import { createExplainSuppression } from '../features/suppression/filter.ts';
 import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
-import { createMetrics } from '../ops/metrics.ts';
-import { type Catalog, type CatalogEntry, createCatalog, createNameFilter } from '../poll/catalog.ts';
-import { createScrubber } from '../secret.ts';
+import type { Catalog, CatalogEntry } from '../poll/catalog.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices } from '../service/open.ts';
 import { cleanLine } from '../text.ts';
-import { version } from '../version.ts';
 import { openApproval } from './approval.ts';
+import { commandContext } from './context.ts';
 import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
-import { createStore } from './store.ts';
+import { catalogOf } from './view.ts';
 
 export interface TestCommand {
   /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
@@ -44,17 +41,13 @@ export interface TestCommand {
 }
 
 /** The daemon's Redis; where none runs on this data directory, a private one for the length of the test. */
-const openRedis = async (
-  config: Config,
-  log: ReturnType<typeof createLogger>,
-  signal: AbortSignal,
-): Promise<OpenRedis> => {
+const openRedis = async (config: Config, signal: AbortSignal): Promise<OpenRedis> => {
   try {
     return await attachRedis(config);
   } catch (error) {
     if (!(error instanceof UnavailableError) || config.redis.url || config.redis.sentinel || config.redis.cluster)
       throw error;
-    return openOwnRedis(config, log, signal);
+    return openOwnRedis(config, createLogger({ level: 'silent', scrub: (text) => text }), signal);
   }
 };
 
@@ -66,7 +59,7 @@ const theyList = (names: readonly string[]): string => {
   return `; they list ${named.join(', ')}${names.length > MOST_NAMED ? ' and more: tocsin protocols list' : ''}`;
 };
 
-/** The catalog's entry of a protocol, listed anew. Throws a `UsageError` where no service has it. */
+/** The catalog's entry of a protocol, listed again. Throws a `UsageError` where no service has it. */
 const findListed = async (
   name: string,
   { services }: Config,
@@ -89,28 +82,19 @@ const findListed = async (
 };
 
 export const openTestCommand = async (config: Config, signal: AbortSignal): Promise<TestCommand> => {
-  const scrub = createScrubber(collectSecrets(config));
-  const log = createLogger({ level: 'fatal', scrub });
-  const { redis, prefix, close } = await openRedis(config, log, signal);
-  const now = Date.now;
-  const store = createStore({ redis, prefix, onError: () => {}, now });
+  const redis = await openRedis(config, signal);
+  const shared = commandContext(config, redis, 'fatal');
+  const { store, now } = shared;
   const settings = routeSettings(config);
-  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
   const services = openServices(config, now);
-  const catalog = createCatalog({
-    redis,
-    prefix,
-    list: (service) => {
-      const found = services.get(service);
-      return found ? listProtocols(found, signal) : Promise.resolve({ protocols: [] });
-    },
-    isIncluded,
+  const catalog = catalogOf(config, redis, (service) => {
+    const found = services.get(service);
+    return found ? listProtocols(found, signal) : Promise.resolve({ protocols: [] });
   });
-  const shared = { config, store, metrics: createMetrics({ version }), log, now };
-  const dispatching = openDispatch({ ...shared, protocolOf: catalog.protocolOf });
+  const dispatching = openDispatch(shared, catalog.protocolOf);
   // What a newer daemon queued stays for it; the daemons say so.
   const { channels, close: closeChannels } = await openConfiguredChannels(config, now);
-  const delivering = openDelivery({ ...shared, channels, scrub, dispatching, onUnknownVersion: () => {} });
+  const delivering = openDelivery(shared, { channels, dispatching, onUnknownVersion: () => {} });
   let stopWorkers = async (): Promise<void> => {};
 
   return {
@@ -133,7 +117,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
     },
     explainSuppression: createExplainSuppression(
       createActiveMutes({ config, mutes: store.mutes, now }),
-      openApproval({ config, settings, store, now }),
+      openApproval(shared),
     ),
     read: store.ledger.read,
     names: store.names.all,
@@ -143,7 +127,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       await closeChannels();
       await Promise.all([...services.values()].map(({ client }) => client.close()));
       await store.close();
-      await close();
+      await redis.close();
     },
   };
 };

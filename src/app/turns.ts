@@ -12,11 +12,17 @@ export interface Turn {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface TurnsDependencies {
-  /** Ids of the daemons that read a service, in the same order for all of them. */
+/** The daemons that share turns. */
+export interface Daemons {
+  /** Ids of those that read a service, in the same order for all of them. */
   readersOf(service: string): readonly string[];
   own: string;
   locks: Locks;
+}
+
+export interface TurnsDependencies {
+  /** Default: there is no other. */
+  daemons?: Daemons;
   log: Pick<Logger, 'error'>;
   /** Turns that run are aborted, and no other begins. */
   stopping: AbortSignal;
@@ -28,13 +34,13 @@ const LOOK_EVERY_MS = 1000;
 const AGAIN_MS = 15_000;
 
 export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependencies) => {
-  const { readersOf, own, locks, log, stopping } = dependencies;
+  const { daemons, log, stopping } = dependencies;
 
   /**
    * Gives false where another daemon has the turn. The lock is for daemons that do not know of each other yet; the lock of
    * one that died in its turn expires.
    */
-  const takeShared = async ({ name, run }: Turn): Promise<boolean> => {
+  const takeShared = async ({ name, run }: Turn, locks: Locks): Promise<boolean> => {
     const held = await locks.take([`turn:${name}`]);
     if (held === undefined) return false;
     try {
@@ -46,9 +52,11 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
   };
 
   const take = async (turn: Turn): Promise<boolean> => {
-    if (turn.service !== undefined) return readersOf(turn.service)[0] === own && takeShared(turn);
-    await turn.run(stopping);
-    return true;
+    if (turn.service === undefined || daemons === undefined) {
+      await turn.run(stopping);
+      return true;
+    }
+    return daemons.readersOf(turn.service)[0] === daemons.own && takeShared(turn, daemons.locks);
   };
 
   const repeat = async (turn: Turn): Promise<void> => {

@@ -5,19 +5,23 @@ import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createCatalog, createNameFilter } from '../poll/catalog.ts';
-import { attachRedis } from './redis.ts';
+import { attachRedis, type OpenRedis } from './redis.ts';
 import { createStore } from './store.ts';
+
+const listNothing = () => Promise.reject(new Error('this command lists no protocols'));
+
+/** What daemons have listed, and what `list` gives. */
+export const catalogOf = (
+  { protocols }: Config,
+  { redis, prefix }: Pick<OpenRedis, 'redis' | 'prefix'>,
+  list: Parameters<typeof createCatalog>[0]['list'] = listNothing,
+) => createCatalog({ redis, prefix, list, isIncluded: createNameFilter(protocols.include, protocols.exclude) });
 
 export const openView = async (config: Config) => {
   const { redis, prefix, close } = await attachRedis(config);
   const now = Date.now;
   const store = createStore({ redis, prefix, onError: () => {}, now });
-  const catalog = createCatalog({
-    redis,
-    prefix,
-    list: () => Promise.reject(new Error('a view lists nothing')),
-    isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
-  });
+  const catalog = catalogOf(config, { redis, prefix });
   const settings = routeSettings(config);
   const review = createRouteReview(settings, { warn: () => {} }, [
     ...fallbackRoutes(config, settings).problems,
@@ -44,9 +48,7 @@ export const openView = async (config: Config) => {
   };
 };
 
-// What providers call destinations, for a command that works without Redis.
-
-/** As a daemon has looked them up; none where its Redis does not answer. */
+/** What providers call destinations, as a daemon has looked it up; none where its Redis does not answer. */
 export const knownNames = async (config: Config): Promise<Names> => {
   try {
     const { redis, prefix, close } = await attachRedis(config);

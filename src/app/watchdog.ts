@@ -1,59 +1,26 @@
 /** Composes the watchdog: what looks for troubles, what announces them, and the heartbeat. */
 import { statfs } from 'node:fs/promises';
-import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
-import type { GuardedPost } from '../channels/http.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
-import type { Config } from '../config/schema.ts';
 import { currentOutages } from '../features/broken-destinations/store.ts';
-import { type HeardDaemon, isRunning, servicesAsKnown } from '../features/status/daemons.ts';
+import { isRunning, servicesAsKnown } from '../features/status/daemons.ts';
 import { troublesOf } from '../features/status/troubles.ts';
 import { createDetectors } from '../features/watchdog/detectors.ts';
 import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
 import { createWatchdogRound, type Listed } from '../features/watchdog/watchdog.ts';
-import type { FailureLog } from '../ops/failure-log.ts';
-import type { Health } from '../ops/health.ts';
-import type { Troubles } from '../ops/troubles.ts';
 import { lookAtRedis } from '../redis/check.ts';
-import type { openDispatch } from './dispatch.ts';
-import type { Limits } from './limits.ts';
-import type { openReading } from './poll.ts';
-import type { Store } from './store.ts';
+import type { Verbs } from './compose.ts';
+import { type Context, monotonic } from './context.ts';
+import type { Ops } from './ops.ts';
 
-export interface OpenWatchdog {
-  /** Of this run of the daemon. */
-  daemonId: string;
-  config: Config;
-  store: Store;
-  health: Pick<Health, 'provenAt'>;
-  failureLog: Pick<FailureLog, 'failed' | 'worked'>;
-  troubles: Troubles;
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'operators' | 'fallback'>;
-  reading: Pick<ReturnType<typeof openReading>, 'serviceOf'>;
-  channels: readonly { kind: ChannelKind }[];
-  /** What the daemons say of themselves, this one included. */
-  daemons(): Promise<readonly HeardDaemon[]>;
-  post: GuardedPost;
-  scrub(text: string): string;
-  log: Logger;
-  stopping: AbortSignal;
-  maintenanceEveryMs: number;
-  limits: Pick<Limits, 'detectEveryMs'>;
-  now(): number;
-}
-
-/** A heartbeat vouches for each channel, so they are asked more often than once between two. Default where there is none. */
-export const channelsAskedEvery = ({ watchdog: { heartbeatUrl, heartbeatEvery } }: Config): number | undefined =>
-  heartbeatUrl === undefined ? undefined : heartbeatEvery / 2;
-
-const monotonic = (): number => performance.now();
+type Daemons = Ops['daemons'];
 
 /**
  * What the watchdog announces, and whose channels it must not use: the outages of single destinations, and silent protocols,
  * are not asked for.
  */
 const createList =
-  ({ config, store, daemons }: OpenWatchdog) =>
+  ({ config, store }: Context, daemons: Daemons) =>
   async (): Promise<Listed> => {
     const heard = await daemons();
     const names = config.services.map(({ name }) => name);
@@ -65,7 +32,7 @@ const createList =
     };
   };
 
-const openDetectors = ({ config, store, troubles, reading, log, limits, now }: OpenWatchdog) =>
+const openDetectors = ({ config, store, troubles, log, limits, now }: Context, { reading }: Verbs) =>
   createDetectors({
     troubles,
     lookAtRedis: () => lookAtRedis(store.redis, now),
@@ -85,7 +52,7 @@ const openDetectors = ({ config, store, troubles, reading, log, limits, now }: O
 const TURN_PART = 0.75;
 
 /** What has to be proven between two heartbeats, and how long ago it was. */
-const proofsOf = ({ config, channels, health, now }: OpenWatchdog, canaries: ReadonlyMap<ChannelKind, number>) => {
+const proofsOf = ({ config, channels, health, now }: Context, canaries: ReadonlyMap<ChannelKind, number>) => {
   const ago = (at: number | undefined): number | undefined => (at === undefined ? undefined : Math.abs(now() - at));
   return (): Proof[] => [
     ...config.services.map(({ name }) => ({
@@ -99,15 +66,15 @@ const proofsOf = ({ config, channels, health, now }: OpenWatchdog, canaries: Rea
   ];
 };
 
-const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, proofs: () => Proof[]) => {
-  const { config, store, maintenanceEveryMs, stopping } = dependencies;
+const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: () => Proof[]) => {
+  const { config, store, maintenanceEveryMs, stopping } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return undefined;
   const isRedisReady = (): boolean => store.redis.status === 'ready';
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
   const openedAt = monotonic();
   const beat = createHeartbeat({
-    ...dependencies,
+    ...context,
     url,
     reason: async () => {
       const troubles = isRedisReady() ? (await list()).troubles : [];
@@ -115,19 +82,23 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
     },
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
-    isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(dependencies.daemonId, TURN_PART * everyMs),
+    isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(context.daemonId, TURN_PART * everyMs),
     signal: stopping,
     everyMs,
   });
   return { everyMs, run: beat };
 };
 
-export const openWatchdog = (dependencies: OpenWatchdog) => {
-  const { config, store, dispatching, log, maintenanceEveryMs: everyMs, now } = dependencies;
-  const list = createList(dependencies);
-  const detect = openDetectors(dependencies);
+export type Watchdog = ReturnType<typeof openWatchdog>;
+
+export const openWatchdog = (context: Context, verbs: Verbs, daemons: Daemons) => {
+  const { config, store, maintenanceEveryMs: everyMs, now } = context;
+  const { dispatching } = verbs;
+  const list = createList(context, daemons);
+  const detect = openDetectors(context, verbs);
   const canaries = new Map<ChannelKind, number>();
   const announce = createWatchdogRound({
+    ...context,
     list,
     store: store.watchdog,
     outages: store.outageStore,
@@ -136,9 +107,7 @@ export const openWatchdog = (dependencies: OpenWatchdog) => {
     destinations: dispatching.operators,
     fallback: dispatching.fallback.destinations,
     afterMs: config.watchdog.after,
-    log,
     monotonic,
-    now,
   });
   return {
     everyMs,
@@ -147,6 +116,6 @@ export const openWatchdog = (dependencies: OpenWatchdog) => {
       await detect();
       await announce();
     },
-    heartbeat: openHeartbeat(dependencies, list, proofsOf(dependencies, canaries)),
+    heartbeat: openHeartbeat(context, list, proofsOf(context, canaries)),
   };
 };

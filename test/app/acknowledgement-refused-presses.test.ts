@@ -8,7 +8,7 @@ test('a flood of presses is counted whole, and fills no log', async () => {
   let now = 0;
   const onRefused = createOnRefused({
     metrics,
-    log: { warn: (facts: object, text?: string) => void lines.push({ ...facts, text }) },
+    log: { warn: (facts: object, text?: string) => void lines.push({ ...facts, text }) } as never,
     now: () => now,
   });
   for (let count = 0; count < 500; count += 1) onRefused({ kind: 'slack', reason: 'flood' }, { user: 'U9' });

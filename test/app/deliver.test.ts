@@ -23,18 +23,20 @@ const setUp = async () => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: Date.now });
   const { channels, close } = await openConfiguredChannels(config, Date.now);
   const nothing = async (): Promise<void> => {};
-  const delivering = openDelivery({
-    ...{ config, store, channels },
+  const shared = {
+    ...{ config, store, now: Date.now },
     metrics: createMetrics({ version: 'test' }),
     log: pino({ level: 'silent' }),
-    scrub: (text) => text,
+    scrub: (text: string) => text,
+  };
+  const delivering = openDelivery(shared, {
+    channels,
     dispatching: {
       fallback: { onDead: nothing },
       outageNotifier: { onBroken: nothing, onRecovered: nothing, onMoved: nothing },
       uncovered: async (_destination, alerts) => [...alerts],
     },
     onUnknownVersion: () => {},
-    now: Date.now,
   });
   const stop = delivering.start();
   onTestFinished(async () => {

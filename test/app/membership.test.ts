@@ -1,6 +1,7 @@
 /** Which of the daemons that live share a service. */
 import { expect, test } from 'vitest';
 import { openMembership, readersOf } from '../../src/app/membership.ts';
+import { createHealth } from '../../src/ops/health.ts';
 import type { Member } from '../../src/redis/members.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -25,14 +26,16 @@ test('a daemon with another config has a share of its own: it would not read wha
 test('one that is stopped before its first beat has come through does not beat any more', async () => {
   const { redis, prefix } = openTestRedis();
   const stop = new AbortController();
-  const membership = openMembership({
+  const context = {
     id: 'given-up',
     store: { redis, prefix, abandonedJobs: { free: async () => 0 } as never },
-    polls: () => ({ services: [], blindTo: [], reads: '' }),
-    workers: () => [],
-    redisCheck: { look: () => {}, answered: () => {}, refused: () => {} },
+    health: createHealth({ now: Date.now }),
     log: { warn: () => {}, info: () => {} } as never,
     stopping: stop.signal,
+  };
+  const membership = openMembership(context, {
+    polls: () => ({ services: [], blindTo: [], reads: '' }),
+    workers: () => [],
   });
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();

@@ -47,7 +47,7 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
   onTestFinished(async () => {
     metrics.loopDelay.stop();
     stopping.abort();
-    await watching;
+    await watching.stopped(1000);
   });
   disk = 'new';
   const found = await until('it is told', () => hostTroubles.current()[0]);

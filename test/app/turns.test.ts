@@ -21,8 +21,8 @@ const setUp = () => {
     const stop = new AbortController();
     const errors: { turn: string; err: Error }[] = [];
     const running = startTurns(turns, {
-      ...{ own, readersOf, stopping: stop.signal },
-      locks: createLocks(connection, prefix, LOCK_MS),
+      daemons: { own, readersOf, locks: createLocks(connection, prefix, LOCK_MS) },
+      stopping: stop.signal,
       log: { error: (line: (typeof errors)[number]) => void errors.push(line) } as never,
     });
     const end = async (): Promise<void> => {

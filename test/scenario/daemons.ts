@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Limits } from '../../src/app/limits.ts';
+import type { Limits } from '../../src/app/context.ts';
 import { collectSecrets } from '../../src/config/remarks.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { ConfigSource } from '../../src/config/source.ts';

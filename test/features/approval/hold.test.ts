@@ -3,11 +3,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
 import { openApproval } from '../../../src/app/approval.ts';
 import { createStore } from '../../../src/app/store.ts';
+import { parseConfig } from '../../../src/config/load.ts';
 import { createAnnounce, createEnqueueOnce } from '../../../src/features/announcements/announce.ts';
 import { createHoldAnnouncer, createQueuedOrHeld } from '../../../src/features/approval/hold.ts';
 import { createApprovalStore, type HoldBounds } from '../../../src/features/approval/store.ts';
 import { createLostDeliveries } from '../../../src/features/audit/lost-deliveries.ts';
-import type { RouteSettings } from '../../../src/features/routes/routes.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -18,13 +18,17 @@ const NEW = destinationOf('slack', 'C9');
 const OTHER = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com (3f1c)');
 const ONCALL = destinationOf('email', 'oncall@example.com');
 
-const settings: RouteSettings = {
-  triggers: 'ignore',
-  overrides: {},
-  configured: new Set(['email', 'slack', 'webhook']),
-  addressesOf: (_kind, { contacts = [] }) => ({ addresses: contacts, problems: [] }),
-  labelOf: (_kind, address) => address,
-};
+const BASE = parseConfig(
+  `
+services: [{ name: main, baseUrl: "http://127.0.0.1:1/api", apiKey: key }]
+channels:
+  email: { from: tocsin@example.com, smtp: { host: smtp.example.com } }
+  slack: { botToken: xoxb-1-abcdefghijkl }
+  webhook: { secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+`,
+  'test.yaml',
+  {},
+);
 
 interface Options {
   gate?: boolean;
@@ -56,8 +60,8 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   const watched = { ...store, queues: { ...store.queues, enqueue } };
   const channels = hasFallback ? [{ name: 'email' as const, contacts: ['oncall@example.com'] }] : [];
   const config = {
+    ...BASE,
     destinations: { gate, allow },
-    watchdog: { after: 60_000, heartbeatEvery: 60_000 },
     ...(hasFallback ? { fallback: { after: 60_000, until: 'delivered' as const, channels } } : {}),
   };
   const onHeld = createHoldAnnouncer({
@@ -71,7 +75,7 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   const onFull = ({ id }: Destination, alerts: readonly Alert[]): void => {
     for (const { itemId } of alerts) full.push(`${id} ${itemId}`);
   };
-  const approvalHold = openApproval({ config, settings, store: watched, onHeld, onFull, now: () => time.now });
+  const approvalHold = openApproval({ config, store: watched, onHeld, onFull, now: () => time.now });
   const stateAt = async (n: number, { id }: Destination) =>
     (await store.ledger.read(makeAlert(n).id))?.deliveries.find(({ destination }) => destination.id === id)?.state;
   /** Items on their way to a destination, in the order they were queued. */

@@ -1,0 +1,135 @@
+/** What the parts of a daemon are opened with: it is built once and handed on whole, and a part takes what it needs. */
+import type { Logger } from 'pino';
+import type { openConfiguredChannels } from '../channels/open.ts';
+import { collectSecrets } from '../config/remarks.ts';
+import type { Config } from '../config/schema.ts';
+import { HOLD_BOUNDS, type HoldBounds } from '../features/approval/store.ts';
+import { USUAL_MS } from '../features/silence/check.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
+import { LASTING_MS } from '../features/status/troubles.ts';
+import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
+import { MOST_DEAD } from '../ledger/dead-letters.ts';
+import type { NewerJobs } from '../ops/checks.ts';
+import { GONE_AFTER_MS } from '../ops/checks.ts';
+import type { FailureLog } from '../ops/failure-log.ts';
+import type { Health } from '../ops/health.ts';
+import { createLogger } from '../ops/log.ts';
+import { CANARY_LATE_MS, END_MS, LEAST_BOUND_MS, LOOK_AT_DELAY_MS } from '../ops/loop-watch.ts';
+import { createMetrics, type Metrics } from '../ops/metrics.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { Troubles } from '../ops/troubles.ts';
+import { createScrubber } from '../secret.ts';
+import { version } from '../version.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { OpenRedis } from './redis.ts';
+import { createStore, type openStore, type Store } from './store.ts';
+
+/** Bounds and waits that no config key sets. A test hands a daemon smaller ones. */
+export interface Limits {
+  /** Dead letters that are kept. */
+  dead: number;
+  /** What is held for destinations that nobody has approved. */
+  held: HoldBounds;
+  /** A trouble that may pass by itself needs somebody when it has lasted for so long. */
+  lastingMs: number;
+  /** No job has come through a queue for so long, or for as long as its canary may take. */
+  canaryLateMs: number;
+  /** A loop may stand still for so long, or for three of its intervals; longer fails `/livez`. */
+  loopBoundMs: number;
+  /** A loop that stands still for so long ends the daemon. */
+  loopEndMs: number;
+  /** How often it is looked whether the event loop was blocked. */
+  delayEveryMs: number;
+  /** How often Redis and the disk are looked at. */
+  detectEveryMs: number;
+  /** Jobs of a newer version are gone when none has come up for so long. */
+  newerJobsGoneMs: number;
+  /** How often a protocol is asked for its newest inspection, where there are few protocols. */
+  silenceProbeMs: number;
+  /** How often the config file is looked at; what is the same at two looks is read. */
+  configLookMs: number;
+  /** A changed config file comes into force within this time, or somebody has to know. */
+  configTakenMs: number;
+}
+
+export const LIMITS: Limits = {
+  dead: MOST_DEAD,
+  held: HOLD_BOUNDS,
+  lastingMs: LASTING_MS,
+  canaryLateMs: CANARY_LATE_MS,
+  loopBoundMs: LEAST_BOUND_MS,
+  loopEndMs: END_MS,
+  delayEveryMs: LOOK_AT_DELAY_MS,
+  detectEveryMs: LOOK_EVERY_MS,
+  newerJobsGoneMs: GONE_AFTER_MS,
+  silenceProbeMs: USUAL_MS,
+  configLookMs: 2000,
+  configTakenMs: 60_000,
+};
+
+/** What commands have as well. */
+export interface Shared {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  log: Logger;
+  /** Removes secrets from a text. */
+  scrub(text: string): string;
+  /** Where the traces of alerts go. Absent: nowhere. */
+  tracing?: Tracing | undefined;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
+export interface Host extends Omit<Shared, 'config'>, Awaited<ReturnType<typeof openStore>> {
+  /** How long the maintenance loop pauses after each round. */
+  maintenanceEveryMs: number;
+  limits: Limits;
+  /** Of this run of the daemon, under which it reports; and since when it runs. */
+  daemonId: string;
+  startedAt: number;
+  reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
+  /** What is found wrong whatever the config says. */
+  hostTroubles: Troubles;
+}
+
+/** How long what runs may go on when a generation ends, in milliseconds. */
+export interface Grace {
+  /** For sends. Then they are aborted, and wait in the queue. */
+  sends: number;
+  /** For polls, which go on from their cursors. */
+  polls: number;
+  /** For work on a timer, which is aborted, and comes again. */
+  turns: number;
+  /** Bound of each step of the stop. */
+  step: number;
+}
+
+/** One generation: everything that its config decides. */
+export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfiguredChannels>>, 'channels' | 'post'> {
+  config: Config;
+  /** Of this generation, as others know it that share its work. */
+  id: string;
+  health: Health;
+  failureLog: FailureLog;
+  newerJobs: NewerJobs;
+  /** What is found wrong under this config; it ends with it. */
+  troubles: Troubles;
+  lifecycle: Lifecycle;
+  grace: Grace;
+  stopping: AbortSignal;
+  /** The generation cannot go on. */
+  fail(reason: string): void;
+}
+
+/** Milliseconds by the monotonic clock of the process. */
+export const monotonic = (): number => performance.now();
+
+/** For commands that do what a daemon does, in the Redis of the daemons. */
+export const commandContext = (config: Config, redis: OpenRedis, level: 'silent' | 'fatal'): Shared => {
+  const scrub = createScrubber(collectSecrets(config));
+  const now = Date.now;
+  const store = createStore({ redis: redis.redis, prefix: redis.prefix, onError: () => {}, now });
+  return { config, store, metrics: createMetrics({ version }), log: createLogger({ level, scrub }), scrub, now };
+};
