@@ -73,6 +73,9 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const FORMATS = ['rich', 'plain', 'minimal'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** `email, telegram, slack or webhook` */
+export const KINDS_TEXT = `${CHANNEL_KINDS.slice(0, -1).join(', ')} or ${CHANNEL_KINDS.at(-1)}`;
+
 export const isChannelKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
 
 const READERS: Readonly<Record<ChannelKind, 'people' | 'programs'>> = {

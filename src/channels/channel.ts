@@ -7,8 +7,6 @@ import type { Presentation } from './content/presentation.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
 
-// Buttons below a message, and presses of them.
-
 export const BUTTONS = ['acknowledge', 'mute'] as const;
 export type ButtonName = (typeof BUTTONS)[number];
 
@@ -171,7 +169,7 @@ export interface ChannelDependencies {
 export type CreateChannel<Config> = (config: Config, dependencies: ChannelDependencies) => Channel;
 
 /** What an entry in the config's lists of channels needs. */
-export interface EntryRules {
+interface EntryRules {
   /** It names addresses by one of these keys. */
   keys: readonly ('contacts' | 'url')[];
   /** What somebody has to do where it names none. */
@@ -195,7 +193,7 @@ export interface SetupAnswers {
 }
 
 /** How the lines of a section write values. */
-export interface SetupWriting {
+interface SetupWriting {
   /** A text in quotes, in which nothing is replaced. */
   quoted(text: string): string;
   /** The variable of the secret. */
@@ -203,7 +201,7 @@ export interface SetupWriting {
 }
 
 /** What `tocsin init` asks for a kind, and what it writes. */
-export interface Setup {
+interface Setup {
   /** Asks for one address. */
   question: string;
   /** Where the address is a secret: the variable that holds it. */

@@ -4,7 +4,6 @@
  * others. All are named by transaction hash, in the message or its file. Strings are cleaned, not escaped. What detectors and notifications say may be long; everything else
  * is short and in one line.
  */
-
 import { mapSliced, type Sliced } from '../chunks.ts';
 import { cleanLine, quotedLines, shorten } from '../text.ts';
 import type { Detection, Line } from './content/content.ts';
@@ -86,7 +85,7 @@ export interface DigestContent {
   /** Why the reader gets them in an unusual way or again; absent otherwise. */
   notice?: string;
   tables: CountTable[];
-  /** Worst first: by severity, then by what happened, see `digest-rank.ts`; then older. */
+  /** Worst first: by severity, then by what happened, see `digest-items.ts`; then older. */
   items: DigestItem[];
   /** The command that lists them all, for a message that has no room to. */
   command: string;
@@ -107,8 +106,7 @@ export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids
 export const detectionText = ({ name, message }: Pick<Detection, 'name' | 'message'>): string =>
   message === '' ? name : `${name}: ${message}`;
 
-// A digest as a plain-text file, for what does not fit into a message: counts, then every item with its hash.
-
+/** A digest as a plain-text file, for what does not fit into a message. */
 export interface DigestFile {
   /** ASCII, safe as a file name. */
   name: string;

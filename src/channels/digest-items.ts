@@ -57,7 +57,7 @@ const weightsOf = ({ methods, origins, first, triggers }: Finding, percent: numb
   ...sizeWeights(percent),
 ];
 
-export interface Rank {
+interface Rank {
   /** Higher is more urgent. */
   score: number;
   /** The heaviest first. */

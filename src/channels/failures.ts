@@ -11,29 +11,20 @@ import {
   UNTRUSTED_CODES,
 } from '../net.ts';
 
-// A failure in words first, and in the provider's own behind them: `the channel is archived (slack.com answered is_archived)`.
-
-export interface Told {
-  /** What the kind calls a destination: `the channel`. */
-  destination: string;
-  /** What the provider answered, in a sentence without secrets. */
-  said: string;
-  /** Of a code that needs no words, or that nobody documented, there is none. */
-  explanation?: Explanation | undefined;
-}
-
-/** The failure with its message in words for people; with what the provider said alone where nothing explains it. */
+/**
+ * A failure in words first, and in the provider's own behind them: `the channel is archived (slack.com answered
+ * is_archived)`. In the provider's alone where nothing explains it. `destination`: what the kind calls one; `said`: the
+ * answer in a sentence without secrets.
+ */
 export const explainedError = (
   reason: DeliveryReason,
-  { destination, said, explanation }: Told,
+  { destination, said, explanation }: { destination: string; said: string; explanation?: Explanation | undefined },
   failure: DeliveryFailure,
 ): DeliveryError => {
   if (explanation === undefined) return new DeliveryError(reason, said, failure);
   const { who = destination, is } = explanation;
   return new DeliveryError(reason, `${who} ${is} (${said})`, { ...failure, explanation, said });
 };
-
-// What a network error means for a delivery: one table for every kind.
 
 interface Meaning {
   reason: DeliveryReason;

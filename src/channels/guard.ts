@@ -2,7 +2,6 @@
  * Which addresses from outside we may send to. Pure: it resolves nothing and opens nothing.
  * An address is public only if ipaddr.js finds it in no special-purpose range (IANA's registries, RFC 6890).
  */
-
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -20,15 +19,6 @@ export interface GuardOptions {
   allowHttp: boolean;
   /** CIDRs, IP addresses and host names to allow besides public addresses. */
   allowNetworks: readonly string[];
-}
-
-export interface Guard {
-  /** Why a URL is refused, as the end of a sentence that names the config key to allow it; undefined if it is not. */
-  refuseUrl(url: URL): string | undefined;
-  /** The same for an address that a host name resolves to. */
-  refuseAddress(address: string, host: string): string | undefined;
-  /** The operator allows the host by name, wherever that leads. */
-  allowsHost(host: string): boolean;
 }
 
 /** All public IPv6 addresses assigned so far. Outside are, among others, old ways to write IPv4 addresses. */
@@ -50,7 +40,7 @@ const isPublic = (address: IpAddress): boolean =>
   address.toString() !== METADATA_IN_PUBLIC_RANGE;
 
 /** Throws if an entry of `allowNetworks` is neither a network nor a host name. */
-export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard => {
+export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions) => {
   const networks: Network[] = [];
   const hosts = new Set<string>();
   for (const entry of allowNetworks) {
@@ -59,8 +49,10 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     else hosts.add(hostKey(entry));
   }
 
+  /** The operator allows the host by name, wherever that leads. */
   const allowsHost = (host: string): boolean => hosts.has(hostKey(host));
 
+  /** Why an address that a host name resolves to is refused, as `refuseUrl` says it. */
   const refuseAddress = (text: string, host: string): string | undefined => {
     if (allowsHost(host)) return undefined;
     const address = parseAddress(text);
@@ -78,6 +70,7 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     return reason === undefined ? rule : `${rule}, and ${reason}`;
   };
 
+  /** Why a URL is refused, as the end of a sentence that names the config key to allow it; undefined if it is not. */
   const refuseUrl = (url: URL): string | undefined => {
     if (url.protocol === 'http:') {
       if (!allowHttp) return refuseHttp(hostKey(url.hostname));
@@ -90,8 +83,7 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
   return { refuseUrl, refuseAddress, allowsHost };
 };
 
-// Connects to addresses from outside: only to what the guard has checked, directly or through the operator's proxy, with
-// the operator's certificates.
+export type Guard = ReturnType<typeof createGuard>;
 
 export interface DialOptions {
   guard: Guard;
@@ -174,7 +166,7 @@ const unresolved = (host: string, error: unknown): DeliveryError => {
 };
 
 /**
- * What to ask the proxy for: the addresses that were checked, never the name, which the proxy would resolve anew, perhaps
+ * What to ask the proxy for: the addresses that were checked, never the name, which the proxy would resolve again, perhaps
  * to another address. A name that the operator allows may lead anywhere, so the proxy gets it as it is. IPv4 comes first:
  * fewer proxies reach IPv6.
  */

@@ -15,9 +15,6 @@ import {
 } from './guard.ts';
 import { createResolver, type Resolve } from './resolver.ts';
 
-export type { ConnectionSettings } from '../connection/settings.ts';
-export type { Resolve } from './resolver.ts';
-
 export interface PostRequest {
   url: string;
   /** Default: POST. A GET has no body. */
@@ -142,15 +139,8 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
   return Number.isNaN(waitMs) ? undefined : Math.ceil(Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS));
 };
 
-export interface GuardedPoster {
-  post: GuardedPost;
-  /** Sends nothing; throws the `DeliveryError` that sending to this URL would meet. A name that does not resolve passes. */
-  judge(url: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** A POST that reaches public addresses only, over kept connections. Throws if `allowNetworks` is malformed. */
-export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster => {
+export const createGuardedPost = (options: GuardedPostOptions) => {
   const dial: DialOptions = { resolve: createResolver(), ...options, guard: createGuard(options) };
   const { guard } = dial;
   const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();
@@ -173,13 +163,14 @@ export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster =>
   };
 
   return {
-    post: async (request) => {
+    post: async (request: PostRequest): Promise<PostResponse> => {
       const url = targetOf(request.url, guard);
       if (closed) throw networkFailure({ code: 'UND_ERR_CLOSED' }, url.hostname, false);
       return exchange((opened.get(request.connection) ?? open(request.connection)).agent, url, request);
     },
-    judge: async (url) => judgeHost(dial, hostKey(targetOf(url, guard).hostname)),
-    close: async () => {
+    /** Sends nothing; throws the `DeliveryError` that sending to this URL would meet. A name that does not resolve passes. */
+    judge: async (url: string): Promise<void> => judgeHost(dial, hostKey(targetOf(url, guard).hostname)),
+    close: async (): Promise<void> => {
       closed = true;
       await Promise.all([...opened.values()].map(({ close }) => close()));
     },

@@ -14,7 +14,7 @@ export const FEW = 5;
 export const DIGEST_MAX = 5000;
 
 /** One message to compose: a `single` is about one incident, a `digest` about many. */
-export interface MessagePlan {
+interface MessagePlan {
   as: 'single' | 'digest';
   /** Never empty. */
   alerts: readonly Alert[];

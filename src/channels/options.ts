@@ -31,7 +31,7 @@ const senderRateLimit = rates('');
 /** How often we send to one destination. Without a rate there is no limit. Default of `burst`: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
 
-export interface OptionDefaults {
+interface OptionDefaults {
   rateLimit: RateLimit;
   /** Messages of this kind in flight at once, in one process. */
   concurrency: number;

@@ -69,14 +69,8 @@ export const labelOf = (kind: ChannelKind, address: string): string => modules[k
 export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Promise<Channel[]> =>
   Promise.all(ofConfigured(configs, async (module, config) => (await module.load())(config, dependencies)));
 
-/** What a kind's section of the config says of rates. */
-interface RateOptions {
-  rateLimit: RateLimit;
-  /** Only where a kind has a sender. */
-  senderRateLimit?: RateLimit;
-  /** Only where messages of a kind wait for more. */
-  groupWait?: number;
-}
+/** What a kind's section of the config says of rates: of a sender where a kind has one, and of waiting for more messages. */
+type RateOptions = Pick<EmailConfig, 'rateLimit'> & Partial<Pick<EmailConfig, 'senderRateLimit' | 'groupWait'>>;
 
 /** A rate, and the id under which messages count towards it. */
 interface Pace {
@@ -84,17 +78,12 @@ interface Pace {
   rate: RateLimit;
 }
 
-/** Each destination has a rate of its own, and all that share a sender have the sender's as well. */
-export interface Pacing {
-  paceOf(destination: Destination): Pace;
-  /** Undefined where the destination shares no sender with others. */
-  senderOf(destination: Destination): Pace | undefined;
-  /** How long messages wait for more, in milliseconds. */
-  groupWaitMs: number;
-}
-
-export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOptions): Pacing => ({
-  paceOf: ({ id, kind, address }) => {
+/**
+ * Each destination has a rate of its own, and all that share a sender have the sender's as well. `groupWaitMs`: how long
+ * messages wait for more.
+ */
+export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOptions) => ({
+  paceOf: ({ id, kind, address }: Destination): Pace => {
     const { sharesRateWith, rateOf } = kindFacts(kind);
     const shared = sharesRateWith?.(address) ?? address;
     return {
@@ -102,7 +91,7 @@ export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOpti
       rate: rateOf?.(address, rateLimit) ?? rateLimit,
     };
   },
-  senderOf: ({ kind, address }) =>
+  senderOf: ({ kind, address }: Destination): Pace | undefined =>
     senderRateLimit !== undefined && kindFacts(kind).sharesSender(address)
       ? { id: senderId(kind), rate: senderRateLimit }
       : undefined,

@@ -1,5 +1,7 @@
 /** The commands that one begins with: the daemon, its config, a try without either, and a first message. */
+
 import type { Command } from 'commander';
+import { CHANNEL_KINDS, KINDS_TEXT } from '../alert.ts';
 import type { CommandMaker } from './command.ts';
 
 const sandboxCommands = ({ command, plain }: CommandMaker): Command[] => [
@@ -49,7 +51,7 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
     .option('--protocol <name>', 'as if it were of this protocol: its prefix, links and templates')
     .option('--id <id>', 'an inspection or a stored notification of the service, with --protocol, instead of a sample')
     .option('--service <name>', 'the service that lists it')
-    .option('--kind <kinds...>', 'email, telegram, slack, webhook; default: those that the config sets up')
+    .option('--kind <kinds...>', `${CHANNEL_KINDS.join(', ')}; default: those that the config sets up`)
     .option('--webhook-format <format>', 'what a webhook gets: standard, pagerduty, discord ...', 'standard')
     .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
     .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
@@ -91,7 +93,7 @@ const initCommand = ({ plain }: CommandMaker): Command =>
       '--service <url>',
       'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
     )
-    .option('--channel <kind>', 'email, telegram, slack or webhook')
+    .option('--channel <kind>', KINDS_TEXT)
     .option(
       '--to <address>',
       'mailbox, chat, Slack channel id or URL: for tests, and for alerts that reach nobody else',

@@ -1,6 +1,6 @@
 /** The sections of the configuration that belong to no channel kind and have no file of their own. Each key's description is its help in an editor. */
 import { z } from 'zod';
-import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
+import { CHANNEL_KINDS, KINDS_TEXT, SOURCES } from '../alert.ts';
 import { cidr, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, prefix, timeZone } from './presentation-section.ts';
@@ -79,7 +79,7 @@ const contact = () =>
 
 /** The service's own shape of a channel. */
 export const channelEntry = z.strictObject({
-  name: z.enum(CHANNEL_KINDS).describe('Kind: email, telegram, slack or webhook. Set the kind up under `channels`.'),
+  name: z.enum(CHANNEL_KINDS).describe(`Kind: ${KINDS_TEXT}. Set the kind up under \`channels\`.`),
   contacts: z
     .array(contact())
     .exactOptional()

@@ -2,7 +2,8 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGuard } from '../../src/channels/guard.ts';
-import { createGuardedPost, type Resolve } from '../../src/channels/http.ts';
+import { createGuardedPost } from '../../src/channels/http.ts';
+import type { Resolve } from '../../src/channels/resolver.ts';
 import { DeliveryError } from '../../src/errors.ts';
 
 /** What names lead to here. A name that is not listed does not exist. */

@@ -1,6 +1,6 @@
 /**
  * The message of an announcement, as text and line by line: its commands as code, what it lists with times and links. The item is read
- * leniently: whatever is not as we write it is shown as the text that it is.
+ * leniently: what is not as we write it is shown as the text that it is.
  */
 import { type Alert, type JsonObject, type JsonValue, TOCSIN } from '../../alert.ts';
 import { cleanLine, cleanText, shorten } from '../../text.ts';
@@ -84,9 +84,7 @@ export const announcedText = (item: JsonObject, presentation: Presentation, now:
   };
 };
 
-// What people read about several announcements of one kind that waited for their destination: one text. Pure.
-
-/** Up to this many are told whole; of more, only their first lines, which stand alone. */
+/** Up to this many are whole; of more, only their first lines, which stand alone. */
 const WHOLE_MAX = 5;
 const LINE_LIMIT = 300;
 
@@ -95,7 +93,7 @@ export const isMuteReport = ({ type }: Pick<Alert, 'type'>): boolean => type ===
 
 const firstLineOf = (message: string): string => shorten(cleanLine(message.split('\n', 1)[0] ?? ''), LINE_LIMIT);
 
-/** The contents of announcements as one. Never empty. */
+/** The contents of several announcements of one kind that waited for their destination, as one. Never empty. */
 export const uniteAnnouncements = (alerts: readonly Alert[], contents: readonly Content[]): Content => {
   const [first] = contents;
   if (first === undefined) throw new Error('a message has at least one alert');

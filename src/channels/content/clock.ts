@@ -1,4 +1,4 @@
-/** Times as a reader's clock shows them. */
+/** Times as a reader's clock shows them. Pure. */
 import { clock, iso } from '../../time.ts';
 import { type Line, lineText, type Piece } from './content.ts';
 
@@ -86,16 +86,13 @@ export const spanLine = (from: number, until: number, timeZone: string): Line =>
   ];
 };
 
-// Times in our own announcements. They are kept in UTC, as programs and logs have them; people read them by their clock.
-// Pure.
-
 const DATE = String.raw`\d{4}-\d\d-\d\d`;
 const TIME = String.raw`\d\d:\d\d(?::\d\d)?`;
 /** `2026-11-20 10:07:31 UTC`, `2026-11-20 10:07:12 to 10:12:31 UTC`, `02:00 to 03:00 UTC`. */
 const WRITTEN = new RegExp(String.raw`(?:(${DATE}) )?\b(${TIME})(?: to (?:(${DATE}) )?(${TIME}))? UTC\b`, 'g');
 
 /** In which time zone, and on which day it is said, in epoch milliseconds: a time without a date is of that day, in UTC. */
-export interface Clock {
+interface Clock {
   timeZone: string;
   today: number;
 }
@@ -127,7 +124,7 @@ const timesIn = (match: RegExpExecArray, clock: Clock): Piece[] | undefined => {
   return [isOneZone ? { ...first, text: first.text.slice(0, -begun.zone.length - 1) } : first, { text: ' to ' }, last];
 };
 
-/** A line of ours, its times by the clock of its reader. */
+/** A line of ours: its times are kept in UTC, as programs and logs have them, and are shown by the clock of its reader. */
 export const withOwnTimes = (text: string, clock: Clock): Line => {
   const pieces: Piece[] = [];
   let end = 0;

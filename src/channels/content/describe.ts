@@ -20,8 +20,6 @@ import { linksOf, type Presentation } from './presentation.ts';
 import { noticeOf, protocolOf, type Reading, readInspection, roomsOf, type Wording } from './reading.ts';
 import { rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
 
-// What people read about one alert. Pure.
-
 const sentLine = (finding: Finding, sentAt: number, timeZone: string): Line =>
   timesLine(
     [
@@ -76,7 +74,7 @@ const happenedIn = (message: string, stated: string | undefined): string =>
 
 /** A stored notification, or an announcement. */
 const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content => {
-  const { item, itemId, txHash } = alert;
+  const { item, txHash } = alert;
   const isOurs = isAnnouncement(alert);
   const own = isOurs ? announcedText(item, presentation, sentAt) : undefined;
   const message =
@@ -109,9 +107,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     times: isOurs ? [] : storedLine(storedAt, sentAt, presentation.timeZoneOf(protocol)),
     links: textLinks(alert, hash, presentation),
     // The id of an announcement means nothing to people, and its time is now.
-    details: isOurs
-      ? []
-      : notificationDetails({ ...(txHash === undefined ? {} : { transaction: txHash }), storedAt, sentAt, id: itemId }),
+    details: isOurs ? [] : notificationDetails(alert, storedAt, sentAt),
   };
 };
 
@@ -119,19 +115,15 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
 export const describe = (alert: Alert, wording: Wording): Content =>
   alert.source === 'notifications' ? describeText(alert, wording) : contentOf(readInspection(alert, wording), wording);
 
-// What people read about one incident: the readings of its alerts as one, with each fact once.
-
 const LABELLED_WITH = 3;
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-interface OwnedDetection {
-  protocol: string;
-  detection: Detection;
-}
-
 /** The same words of the same detector once; with its protocols unless it holds for all of them. */
-const uniteDetections = (owned: readonly OwnedDetection[], protocols: number): Detection[] => {
+const uniteDetections = (
+  owned: readonly { protocol: string; detection: Detection }[],
+  protocols: number,
+): Detection[] => {
   const same = Map.groupBy(owned, ({ detection: { id, message } }) => JSON.stringify([id, message]));
   return [...same.values()].flatMap((group) => {
     const owners = unique(group.map(({ protocol }) => inlineName(protocol)));

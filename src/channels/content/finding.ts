@@ -4,12 +4,11 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type Alert, hasFired, isSample, type JsonObject, type JsonValue } from '../../alert.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { cleanLine } from '../../text.ts';
 import { parseTime } from '../../time.ts';
 import { addressLink, type Chain, type Chains, isAddress, transactionLink } from '../chains.ts';
 import { objectOf, shortHex, text, UNKNOWN } from './foreign.ts';
-
-// Addresses with their checksum. Source: EIP-55. Pure.
 
 const mixedCase = (lower: string): string => {
   const hash = keccak_256(new TextEncoder().encode(lower));
@@ -20,21 +19,17 @@ const mixedCase = (lower: string): string => {
   return `0x${digits.join('')}`;
 };
 
-const CHECKSUMS_MAX = 5000;
-const checksums = new Map<string, string>();
+const checksums = createBoundedMap<string, string>(5000);
 
 /**
- * The address with its checksum, so that a mistyped digit shows. Found once for each of the last few
- * thousand: a digest names the same ones again and again.
+ * The address with its checksum (EIP-55), so that a mistyped digit shows. Found once for each of the last few thousand: a
+ * digest names the same ones again and again.
  */
 export const checksumAddress = (address: string): string => {
   const lower = address.slice(2).toLowerCase();
-  const known = checksums.get(lower);
-  if (known !== undefined) return known;
-  const found = mixedCase(lower);
-  checksums.set(lower, found);
-  if (checksums.size > CHECKSUMS_MAX) checksums.delete(checksums.keys().next().value ?? '');
-  return found;
+  const known = checksums.get(lower) ?? mixedCase(lower);
+  checksums.set(lower, known);
+  return known;
 };
 
 /** A hash or an address. */
@@ -170,13 +165,8 @@ const uniteOrigins = (origins: readonly Origin[]): Origin[] =>
 
 const contractKey = ({ name = '', at }: Contract): string => at?.whole ?? name;
 
-interface Owned {
-  protocol: string;
-  finding: Finding;
-}
-
 /** Several inspections of one transaction as one. Never empty. */
-export const uniteFindings = (owned: readonly Owned[]): Finding => {
+export const uniteFindings = (owned: readonly { protocol: string; finding: Finding }[]): Finding => {
   const findings = owned.map(({ finding }) => finding);
   const [first] = findings;
   if (first === undefined) throw new Error('an incident has at least one alert');

@@ -1,13 +1,10 @@
 /** Values and names from outside, whose shape nobody promises, as programs and people read them. Pure. */
-import type { JsonObject, JsonValue } from '../../alert.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../alert.ts';
 import { capital, cleanLine, shorten, shortenMiddle } from '../../text.ts';
 import { isAddress, isHash } from '../chains.ts';
 
-// Values of JSON from outside, whose shape nobody promises. Pure.
-
 /** No object: one without fields. */
-export const objectIn = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+export const objectIn = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 
 /** The object that a JSON text is; without fields where it is another value, or no JSON. */
 export const jsonObjectIn = (text: string): Record<string, unknown> => {
@@ -24,10 +21,9 @@ export const textIn = (value: unknown): string => (typeof value === 'string' ? v
 /** The same of an id, which may be a number. */
 export const idIn = (value: unknown): string => (typeof value === 'number' ? String(value) : textIn(value));
 
-// Single fields of an item as plain text. A value of another type is shown as JSON, a missing one as `unknown`.
-
 export const UNKNOWN = 'unknown';
 
+/** A field as plain text. A value of another type is shown as JSON, a missing one as `unknown`. */
 export const text = (value: JsonValue | undefined): string => {
   if (value === undefined || value === null || value === '') return UNKNOWN;
   return cleanLine(typeof value === 'object' ? JSON.stringify(value) : String(value)) || UNKNOWN;
@@ -35,8 +31,6 @@ export const text = (value: JsonValue | undefined): string => {
 
 export const objectOf = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-
-// Names and identifiers from outside, as people read them at a glance. Pure.
 
 /** Longer names are cut: they stand in one line with others. */
 const NAME_LIMIT = 60;

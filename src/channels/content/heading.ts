@@ -5,10 +5,7 @@ import type { Contract } from './finding.ts';
 import { inlineName, shortenHex, shortHex, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
 import type { Reading } from './reading.ts';
-import { followUpWords, type Severity, signOf } from './severity.ts';
-
-// What detectors say, as a message shows it first: each has a share of the room, so that one that says much pushes out neither
-// the others nor who and what. Only beginnings are looked at: a text may be a thousand times longer than what is shown. Pure.
+import { followUpWords, signOf } from './severity.ts';
 
 const NAME_LIMIT = 300;
 /** Characters of all detectors together that are shown first, and how many detectors are. */
@@ -33,7 +30,7 @@ export interface Said {
 export const moreText = ({ more }: Pick<Said, 'more'>): string =>
   more === 0 ? '' : `And ${counted(more, 'more detector')}, see below.`;
 
-/** What a message shows first of its detectors; pure. For the bounds see `FIRST`. */
+/** What a message shows first of its detectors: each has a share of the room, so that one that says much pushes out no other. */
 export const saidFirst = (detections: readonly Detection[]): Said => {
   const lines = detections
     .slice(0, FIRST.detections)
@@ -54,8 +51,6 @@ export const saidFirst = (detections: readonly Detection[]): Said => {
     whole: detections.filter((detection, index) => !isWhole(detection, index)),
   };
 };
-
-// The title of a message: severity, protocol and contract; and what happened, in one line. Pure.
 
 const HAPPENED_LIMIT = 240;
 /** More have no room in one line. */
@@ -85,33 +80,22 @@ const contractTitle = (contracts: readonly Contract[], protocols: number): strin
 const protocolTitle = ([first = UNKNOWN, ...others]: readonly string[]): string =>
   others.length === 0 ? inlineName(first) : `${inlineName(first)} + ${others.length} more`;
 
-interface Heading extends Severity {
-  isReplay: boolean;
-  was?: string;
-  protocols: readonly string[];
-  contract?: string | undefined;
-  happened: string;
-}
-
-type Titled = Pick<
-  Content,
-  | 'severity'
-  | 'tone'
-  | 'sign'
-  | 'word'
-  | 'was'
-  | 'prefix'
-  | 'protocol'
-  | 'contract'
-  | 'where'
-  | 'title'
-  | 'happened'
-  | 'headline'
->;
-
 /** Severity, protocol and contract in one line, and with what happened. */
-export const titled = (heading: Heading, { prefixOf }: Presentation): Titled => {
-  const { severity, tone, isReplay, was, protocols, contract, happened } = heading;
+export const titled = (
+  {
+    severity,
+    tone,
+    isReplay,
+    was,
+    protocols,
+    contract,
+    happened,
+  }: Pick<Reading, 'severity' | 'tone' | 'isReplay' | 'was' | 'protocols'> & {
+    contract: string | undefined;
+    happened: string;
+  },
+  { prefixOf }: Presentation,
+) => {
   const prefix = prefixOf(protocols[0] ?? '');
   const sign = signOf(tone);
   const remarks = [...(isReplay ? ['replay'] : []), ...(was === undefined ? [] : [`was ${was}`])];
@@ -128,7 +112,7 @@ export const titled = (heading: Heading, { prefixOf }: Presentation): Titled => 
 };
 
 /** The title of what was read, and what happened. */
-export const headingOf = (reading: Reading, presentation: Presentation): Titled => {
+export const headingOf = (reading: Reading, presentation: Presentation) => {
   const { protocols, finding, detections, followUp } = reading;
   const contract = contractTitle(finding.contracts, protocols.length);
   const happened = followUp ? followUpWords(followUp).news : happenedOf(detections);
@@ -138,8 +122,6 @@ export const headingOf = (reading: Reading, presentation: Presentation): Titled 
 /** The first line of a text, which stands alone. */
 export const firstLine = (message: string): string =>
   shorten(sentenceless(message.split('\n', 1)[0] ?? ''), HAPPENED_LIMIT);
-
-// The title of an announcement: what is wrong, so that it is read first. Pure.
 
 /** What every kind shows as a title, Slack's header the least. */
 const TITLE_LIMIT = 140;

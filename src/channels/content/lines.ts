@@ -1,14 +1,12 @@
 /** Who and what of a finding: in a few short lines that help to decide, and in full in the details. Pure. */
+import type { Alert } from '../../alert.ts';
 import { cleanLine, counted, listText } from '../../text.ts';
-import { clockText, elapsedText } from '../../time.ts';
+import { clockText, DAY_MS, elapsedText } from '../../time.ts';
 import { timeOfDay } from './clock.ts';
-import type { Detection, Fact, Line, Piece } from './content.ts';
+import type { Content, Detection, Fact, Line, Piece } from './content.ts';
 import type { Contract, Finding, Origin, Reference } from './finding.ts';
 import { inlineName } from './foreign.ts';
 
-// Who and what of a finding, in a few short lines. Only what helps to decide is said; the rest is in the details. Pure.
-
-const DAY_MS = 24 * 3_600_000;
 /** Names in one line; the details have all. */
 const NAMED_MAX = 3;
 
@@ -102,14 +100,11 @@ const PROTOCOLS_MAX = 10;
 const protocolsLine = (protocols: readonly string[]): Line[] =>
   protocols.length < 2 ? [] : [[words(`Protocols: ${listText(protocols.map(inlineName), PROTOCOLS_MAX)}`)]];
 
-interface Beside {
-  protocols: readonly string[];
-  detections: readonly Detection[];
-  /** The time of sending, in epoch milliseconds. */
-  now: number;
-}
-
-export const findingLines = (finding: Finding, { protocols, detections, now }: Beside): Line[] => [
+/** `now`: the time of sending, in epoch milliseconds. */
+export const findingLines = (
+  finding: Finding,
+  { protocols, detections, now }: Pick<Content, 'detections'> & { protocols: readonly string[]; now: number },
+): Line[] => [
   ...protocolsLine(protocols),
   ...transactionLine(finding),
   ...originLine(finding, now),
@@ -144,8 +139,6 @@ export const timesLine = (moments: readonly Moment[], now: number, timeZone: str
   });
   return [...named(first.word), clock(first.at), ...later];
 };
-
-// The folded part of a message: everything in full, each value alone so that it can be copied. Pure.
 
 const noted = (text: string): Pick<Fact, 'note'> => {
   const note = cleanLine(text);
@@ -207,19 +200,13 @@ export const findingDetails = (
 ];
 
 /** Of a stored notification. */
-export const notificationDetails = ({
-  transaction,
-  storedAt,
-  sentAt,
-  id,
-}: {
-  transaction?: string;
-  storedAt: number;
-  sentAt: number;
-  id: string;
-}): Fact[] => [
-  ...(transaction === undefined ? [] : [codeFact('Transaction', { whole: transaction })]),
+export const notificationDetails = (
+  { txHash, itemId }: Pick<Alert, 'txHash' | 'itemId'>,
+  storedAt: number,
+  sentAt: number,
+): Fact[] => [
+  ...(txHash === undefined ? [] : [codeFact('Transaction', { whole: txHash })]),
   ...clockFact('Stored', storedAt),
   ...clockFact('Sent', sentAt),
-  codeFact('Notification', { whole: id }),
+  codeFact('Notification', { whole: itemId }),
 ];

@@ -13,7 +13,7 @@ type Placeholder = (typeof PLACEHOLDERS)[number];
 export const PLACEHOLDER = /\{([A-Za-z]+)\}/g;
 
 /** A link of the config's; `url` holds placeholders. */
-export interface LinkTemplate {
+interface LinkTemplate {
   label: string;
   url: string;
   /** Whether the protocol gets it. */

@@ -11,8 +11,6 @@ import {
 import { shorten } from '../../text.ts';
 import { inlineName, text } from './foreign.ts';
 
-// The words of a follow-up: how a finding changed after people were alerted to it.
-
 /** Documented words have at most ten characters. */
 const WORD_LIMIT = 40;
 
@@ -25,23 +23,11 @@ export const assessmentWord = (assessment: string): string => {
   return shorten((word.trim() || 'unknown').replace(/^suspecious$/i, 'suspicious'), WORD_LIMIT);
 };
 
-export interface FollowUpWords {
-  /** Behind a title, which says what the assessment is and was. */
-  news: string;
-  /** A sentence: that this is a follow-up, and what changed. The title says what it was. */
-  notice: string;
-}
-
-const NEWS = 'follow-up to an alert that you had';
-
-/** What a follow-up says in place of what happened. */
-export const followUpWords = ({ is }: FollowUp): FollowUpWords => {
+/** What a follow-up says in place of what happened: `news` behind a title, which says what the assessment is and was. */
+export const followUpWords = ({ is }: FollowUp): { news: string; notice: string } => {
   const says = is === undefined ? 'no longer lists this inspection' : `calls it ${assessmentWord(is)} now`;
-  return { news: NEWS, notice: `Follow-up: the service ${says}.` };
+  return { news: 'follow-up to an alert that you had', notice: `Follow-up: the service ${says}.` };
 };
-
-// The severity that the text of a stored notification states itself: `Critical: ...`, `[HIGH] ...`, `Severity: warning`. The
-// text is foreign and may say anything, so it only selects one of these words. Pure.
 
 /** The worst first, as the service and other monitors spell them. */
 const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;
@@ -68,6 +54,7 @@ const LABELLED = new RegExp(
 );
 
 /**
+ * What the text of a stored notification states itself. The text is foreign, so it only selects one of the words above:
  * `CRITICAL`, in our spelling: the worst that it states, so that a line further down cannot play down the first; undefined
  * where it states none.
  */
@@ -92,8 +79,6 @@ export const withoutSeverity = (message: string, severity: string): string => {
   return rest === '' ? message : rest;
 };
 
-// How bad it is, by sight and by word. The sign is never the only difference: the word stands beside it. Pure.
-
 /** What decides the colour of a message. */
 export type Tone = 'critical' | 'suspicious' | 'calm' | 'news' | 'trouble' | 'test';
 
@@ -112,7 +97,7 @@ const SIGNS: Readonly<Record<Tone, string>> = {
   test: '🧪',
 };
 
-/** One character for people, which `text.ts` leaves as it is; each tone has its own. */
+/** One character for people, which `text.ts` leaves as it is. It is never the only difference: the word stands beside it. */
 export const signOf = (tone: Tone): string => SIGNS[tone];
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -187,10 +172,10 @@ export const rankOf = (severity: string): number => {
   return rank < 0 ? KNOWN.indexOf(undefined) : rank;
 };
 
-// Which alerts arrive without a sound, at every kind that can do that: good news. Only our own words decide it, never a
-// text from outside. A replay makes a sound, for it may be the first that anybody hears of it.
-
-/** True for our own downgrades, and for announcements that something works again. */
+/**
+ * Whether an alert arrives without a sound: our own downgrades, and announcements that something works again. Only our own
+ * words decide it. A replay makes a sound, for it may be the first that anybody hears of it.
+ */
 export const isQuiet = (alert: Alert): boolean => {
   if (alert.followUp) return isPlayedDown(alert);
   return isAnnouncement(alert) && severityOf(alert).tone === 'calm';

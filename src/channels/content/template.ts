@@ -99,12 +99,6 @@ export interface Templates {
   apply(content: Content, alert: Pick<Alert, 'type' | 'service' | 'protocol'>): Content;
 }
 
-export interface TemplateDependencies {
-  kind: ChannelKind;
-  /** A template could not be rendered, and why; `index` is its place in the config, from 0. Not of an announcement. */
-  onFailed(index: number, why: string): void;
-}
-
 const linesOf = (text: string): Line[] => {
   const cut = text.length <= TEXT_LIMIT ? text : `${shorten(text, TEXT_LIMIT)}${CUT}`;
   return cut.split('\n').map((line) => [{ text: line }]);
@@ -125,7 +119,8 @@ const worded = (content: Content, title: string | undefined, text: string | unde
  */
 export const createTemplates = (
   sources: readonly TemplateSource[],
-  { kind, onFailed }: TemplateDependencies,
+  /** A template could not be rendered, and why; `index` is its place in the config, from 0. Not of an announcement. */
+  { kind, onFailed }: { kind: ChannelKind; onFailed(index: number, why: string): void },
 ): Templates => {
   const templates = sources.map(({ kinds, protocols, types, title, text }, index) => {
     const isProtocol = createGlobs(protocols);

@@ -31,8 +31,6 @@ export interface MailBody extends MailParts {
   list: { label: string; name: string };
 }
 
-// Lines of the text part of a mail: as wide as a terminal shows them, and what somebody else says behind `> `. Pure.
-
 /** RFC 5322, section 2.1.1: 78, less two that a reply puts before each line. */
 const COLUMNS = 76;
 const MARK = '> ';
@@ -64,9 +62,6 @@ export const quoted = (text: string): string =>
 
 /** The parts that are not empty, with blank lines between them. */
 export const paragraphs = (...parts: string[]): string => `${parts.filter((part) => part !== '').join('\n\n')}\n`;
-
-// What of a content a mail shows first, and what it has in full further down: so that a detector that says much pushes out
-// neither the others nor who and what. Neither is without a limit, and what is cut off is told.
 
 /** Far longer than what a person writes: it keeps a runaway text from filling mailboxes. */
 const TEXT_LIMIT = 100_000;

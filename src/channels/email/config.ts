@@ -60,7 +60,7 @@ const smtpFields = z.strictObject({
     // Not a default of the field: beside `requireTLS: false` a missing `tls` means what it meant before there was one.
     default: 'verify',
     description:
-      'How the connection is encrypted. verify: Tocsin sends nothing, not even the password, without TLS and a certificate that it trusts. opportunistic: STARTTLS if the relay offers it, with any certificate. off: no TLS. Whoever is on the way can then read and change the mails, so neither is allowed with a password unless the relay is on this machine.',
+      'How the connection is encrypted. verify: Tocsin sends nothing, not even the password, without TLS and a certificate that it trusts. opportunistic: STARTTLS if the relay offers it, with any certificate. off: no TLS. Anybody on the way can then read and change the mails, so neither is allowed with a password unless the relay is on this machine.',
   }),
   ...tlsFields('the relay'),
   ca: certificates()

@@ -1,11 +1,9 @@
 /** A digest as the parts of a mail: the worst items and counts in the mail, the whole list in an attached file. */
-
 import type { Sliced } from '../../chunks.ts';
 import { cleanLine, escapeHtml, shorten, shortenAddresses } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import {
   type Count,
-  type CountTable,
   type DigestContent,
   type DigestItem,
   detectionText,
@@ -15,9 +13,7 @@ import {
   topOf,
 } from '../digest-content.ts';
 import { type MailParts, paragraphs, quoted, wrap } from './body.ts';
-import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
-
-// What is shown of a digest in the mail itself, as text and as HTML alike.
+import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, smallHtml, WRAP } from './page.ts';
 
 /** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
 export const INLINE_MAX = 20;
@@ -55,7 +51,7 @@ const shownOf = (content: DigestContent, file: string): Shown => {
   const more = items.length - INLINE_MAX;
   return {
     worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, said: saidIn(item) })),
-    tables: tables.map((table: CountTable) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
+    tables: tables.map((table) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
     others: items
       .slice(WORST_MAX, INLINE_MAX)
       .map((item) => ({ ...item, said: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
@@ -70,10 +66,7 @@ const shownOf = (content: DigestContent, file: string): Shown => {
 const aboutItem = ({ remarks, chain, chainName = chain, time }: DigestItem): string =>
   [...remarks, ...(chainName === undefined ? [] : [chainName]), time].join(' · ');
 
-// The HTML part of a digest mail, in the order of `../digest-content.ts`.
-
-const small = (text: string, margin = '6px 0 0'): string =>
-  `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${escapeHtml(text)}</p>`;
+const small = (text: string, margin: string): string => smallHtml(escapeHtml(text), margin);
 
 const heading = ({ tone, sign, severity, title }: DigestContent): string =>
   headingHtml(tone, `${sign} ${severity}`, title.slice(sign.length).trim());
@@ -137,12 +130,8 @@ const itemHtml = (item: ShownItem): string =>
 const itemsHtml = (title: string, items: readonly ShownItem[]): string =>
   items.length === 0 ? '' : [subtitle(title), ...items.map(itemHtml)].join('\n');
 
-const PREHEADER_LIMIT = 240;
-
 const preheaderOf = ({ worst: [worst] }: Shown): string =>
-  worst === undefined
-    ? ''
-    : shorten(`The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.happened}`, PREHEADER_LIMIT);
+  worst === undefined ? '' : `The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.happened}`;
 
 /** A whole HTML document. `footer` is plain text under the card. */
 const digestHtml = (content: DigestContent, shown: Shown, subject: string, footer: string): string =>

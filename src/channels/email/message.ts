@@ -17,8 +17,6 @@ import { digestParts } from './digest.ts';
 import { withAcknowledgeLink } from './page.ts';
 import { singleParts } from './single.ts';
 
-// The subject of a mail: what happened, and a mark at its end that no other finding has.
-
 /** Longer subjects are cut by most mail programs anyway. */
 export const SUBJECT_LIMIT = 120;
 
@@ -62,10 +60,6 @@ export const subjectOf = (headline: string, mark: string): string => {
   return `${shorten(cleanLine(headline), SUBJECT_LIMIT - end.length)}${end}`;
 };
 
-// Which mails belong together. Every client groups mails that refer to one message, so all mails of a thread refer to a
-// root that is never sent. Gmail also wants one subject: a mail that follows another has its subject, with `Re:`. So the
-// handle of a mail says both: its Message-ID and the subject of the first mail.
-
 /** `destination.broken` and `destination.well` are one family; what it is about is the first word of its key. */
 const announcedOf = ({ type, itemId }: Alert): { family: string; about: string } => {
   const [, family = ''] = type.split('.');
@@ -91,7 +85,11 @@ const subjectMatterOf = (alerts: readonly Alert[]): string[] => {
     : ['transaction', hash];
 };
 
-/** The same for all mails about one transaction, or about one thing of ours, to a mailbox. */
+/**
+ * The same for all mails about one transaction, or about one thing of ours, to a mailbox. Every client groups mails that refer
+ * to one message, so all mails of a thread refer to a root that is never sent. Gmail also wants one subject: so the handle
+ * of a mail has, besides its Message-ID, the subject of the first.
+ */
 export const threadIdOf = (alerts: readonly Alert[], { id }: Pick<Destination, 'id'>): string =>
   `thread_${contentId('thread', ...subjectMatterOf(alerts), id)}`;
 
@@ -101,15 +99,14 @@ export interface First {
   isUrgent: boolean;
 }
 
-export interface Earlier {
+interface Earlier {
   /** With its angle brackets. */
   messageId: string;
-  /** Absent in the handle of an older version. */
-  first?: First;
+  first: First;
 }
 
 /** A handle comes back from Redis and goes into headers, so its form is checked. */
-const HANDLE = /^(<[\w.@-]{1,250}>)(?: (high|normal) (\S.*))?$/;
+const HANDLE = /^(<[\w.@-]{1,250}>) (high|normal) (\S.*)$/;
 
 /** `<id> high SUBJECT`: what later mails need of the first. */
 export const handleOf = (messageId: string, { subject, isUrgent }: First): string =>
@@ -117,14 +114,13 @@ export const handleOf = (messageId: string, { subject, isUrgent }: First): strin
 
 /** Undefined for anything that is no handle of ours. */
 export const readHandle = (handle: string): Earlier | undefined => {
-  const [, messageId, importance, subject] = HANDLE.exec(handle) ?? [];
-  if (messageId === undefined) return undefined;
-  if (subject === undefined) return { messageId };
+  const [found, messageId = '', importance, subject = ''] = HANDLE.exec(handle) ?? [];
+  if (found === undefined) return undefined;
   return { messageId, first: { subject: shorten(cleanLine(subject), SUBJECT_LIMIT), isUrgent: importance === 'high' } };
 };
 
 /**
- * What a mail is in its thread: it goes on in the first one's name. One that is more urgent than the first begins anew, as
+ * What a mail is in its thread: it goes on in the first one's name. One that is more urgent than the first begins a subject of its own, as
  * nobody may miss it below a subject that is not.
  */
 export const inThread = (own: First, earlier: Earlier | undefined): { subject: string; first: First } => {

@@ -7,25 +7,18 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
+import type { ChannelDependencies } from '../channel.ts';
 import { jsonObjectIn } from '../content/foreign.ts';
 import { networkFailure } from '../failures.ts';
 import { retryAfterMs } from '../http.ts';
 import type { EmailConfig } from './config.ts';
 
-export type Oauth2Config = NonNullable<EmailConfig['smtp']['oauth2']>;
+type Oauth2Config = NonNullable<EmailConfig['smtp']['oauth2']>;
 
-export interface AccessToken {
+interface AccessToken {
   token: string;
   /** Epoch milliseconds. */
   expiresAt: number;
-}
-
-export interface AccessTokens {
-  /** Texts that must not be seen: the tokens in use. */
-  secrets(): string[];
-  /** `renew`: the relay has refused the present one. Throws a `DeliveryError`. */
-  get(renew: boolean): Promise<AccessToken>;
-  close(): Promise<void>;
 }
 
 const SECTION = 'channels.email.smtp.oauth2';
@@ -84,17 +77,15 @@ const tokenIn = (host: string, { access_token: token, expires_in: lifeS }: Field
   return { token, expiresAt: now + Math.max(life * 1000 - EARLY_MS, 0) };
 };
 
-export interface TokenDependencies {
-  timeoutMs: number;
-  now(): number;
-  proxyFor?: ProxyFor | undefined;
-}
-
 /** Opens nothing yet. */
 export const createAccessTokens = (
   config: Oauth2Config,
-  { timeoutMs, now, proxyFor }: TokenDependencies,
-): AccessTokens => {
+  {
+    timeoutMs,
+    now,
+    proxyFor,
+  }: Pick<ChannelDependencies, 'now'> & { timeoutMs: number; proxyFor: ProxyFor | undefined },
+) => {
   const { accessUrl } = config;
   const { host } = new URL(accessUrl);
   const place = { section: SECTION, address: `${SECTION}.accessUrl` };
@@ -141,8 +132,10 @@ export const createAccessTokens = (
   let latest: AccessToken | undefined;
   let asking: Promise<AccessToken> | undefined;
   return {
-    secrets: () => [refreshToken, ...(latest === undefined ? [] : [latest.token])],
-    get: async (renew) => {
+    /** Texts that must not be seen: the tokens in use. */
+    secrets: (): string[] => [refreshToken, ...(latest === undefined ? [] : [latest.token])],
+    /** `renew`: the relay has refused the present one. Throws a `DeliveryError`. */
+    get: async (renew: boolean): Promise<AccessToken> => {
       if (!renew && latest !== undefined && latest.expiresAt > now()) return latest;
       asking ??= ask().finally(() => {
         asking = undefined;
@@ -150,9 +143,11 @@ export const createAccessTokens = (
       latest = await asking;
       return latest;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await agent.destroy();
       await connector?.close();
     },
   };
 };
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>;

@@ -3,7 +3,7 @@
  * nothing to load. The light styles are inline, because some mail programs drop the style sheet; the sheet only changes
  * the colours on a dark system. Nothing is said by a colour alone.
  */
-import { escapeHtml } from '../../text.ts';
+import { escapeHtml, shorten } from '../../text.ts';
 import type { Tone } from '../content/severity.ts';
 import type { MailParts } from './body.ts';
 
@@ -30,7 +30,7 @@ export const WRAP = 'overflow-wrap:anywhere;word-break:break-word';
 export const INK = 'color:#1d2127';
 export const MUTED = 'color:#5b6472';
 export const LINK = 'color:#175cd3';
-export const SMALL = `font-size:13px;line-height:1.4;${MUTED}`;
+const SMALL = `font-size:13px;line-height:1.4;${MUTED}`;
 
 const DARK = [
   '.page{background:#101317!important}',
@@ -61,6 +61,10 @@ const HEAD = [
 export const RULE =
   '<hr class="rule" style="margin:18px 0;border:0;border-top:1px solid #e3e6ea;height:0;background:none">';
 
+/** A line of little weight; empty for an empty one. */
+export const smallHtml = (html: string, margin: string): string =>
+  html === '' ? '' : `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${html}</p>`;
+
 export const noticeHtml = (notice: string): string =>
   `<p class="note ink" style="margin:14px 0 0;padding:10px 12px;border-radius:6px;background:#eef1f5;` +
   `font-size:15px;line-height:1.4;${INK};${WRAP}">${escapeHtml(notice)}</p>`;
@@ -83,20 +87,21 @@ export const headingHtml = (tone: Tone, label: string, title: string): string =>
     `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(title)}</h1>`,
   ].join('\n');
 
+const PREHEADER_LIMIT = 240;
 const PREHEADER =
   '<div style="display:none;max-height:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;mso-hide:all">';
 
 /** What mail programs show beside the subject. It is not shown in the mail, where the same stands again. */
-const preheaderHtml = (text: string): string => `${PREHEADER}${escapeHtml(text)}</div>`;
+const preheaderHtml = (text: string): string => `${PREHEADER}${escapeHtml(shorten(text, PREHEADER_LIMIT))}</div>`;
 
 /** `html`, a whole document of this file, with `what` before the text that mail programs show beside the subject. */
 export const withWhat = (html: string, what: string): string =>
   html.replace(PREHEADER, () => `${PREHEADER}${escapeHtml(what)}: `);
 
-export interface Page {
+interface Page {
   tone: Tone;
   subject: string;
-  /** In one line. */
+  /** In one line; its beginning is shown. */
   preheader: string;
   /** Finished HTML of the card, a section each; empty ones are left out. */
   sections: readonly string[];
@@ -126,8 +131,6 @@ ${body}
 `;
 };
 
-// The link by which a mail's reader acknowledges its alerts: above the details, in both of its parts. Pure.
-
 const LABEL = 'Acknowledge';
 
 /** Texts from outside are escaped, so the first rule is ours. Without one, the link is the last thing of the page. */
@@ -147,6 +150,7 @@ const inText = (text: string, url: string): string => {
   return place < 0 ? `${text.trimEnd()}\n\n${line}\n` : `${text.slice(0, place)}\n\n${line}${text.slice(place)}`;
 };
 
+/** With the link by which the reader acknowledges the alerts: above the details, in both parts of the mail. */
 export const withAcknowledgeLink = <Parts extends MailParts>(parts: Parts, url: string): Parts => {
   const { text, html } = parts;
   return { ...parts, text: inText(text, url), ...(html === undefined ? {} : { html: inHtml(html, url) }) };

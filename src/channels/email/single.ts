@@ -1,5 +1,5 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
-import { cleanLine, escapeHtml, shorten } from '../../text.ts';
+import { cleanLine, escapeHtml } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import {
   type Content,
@@ -26,26 +26,22 @@ import {
   PRE,
   pageHtml,
   quoteHtml,
-  SMALL,
+  smallHtml,
   WRAP,
 } from './page.ts';
 
-// The HTML part of a mail about one incident.
-
-const linkHtml = (text: string, url: string): string =>
-  `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${escapeHtml(text)}</a>`;
+const linkHtml = (html: string, url: string): string =>
+  `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${html}</a>`;
 
 const pieceHtml = ({ text, code, url }: Piece): string => {
-  if (url !== undefined) return linkHtml(text, url);
-  return code ? `<span style="font-family:${MONO};font-size:14px">${escapeHtml(text)}</span>` : escapeHtml(text);
+  const shown = escapeHtml(text);
+  if (url !== undefined) return linkHtml(shown, url);
+  return code ? `<span style="font-family:${MONO};font-size:14px">${shown}</span>` : shown;
 };
 
 const LINE = `margin:0 0 4px;font-size:15px;line-height:1.45;${INK};${WRAP}`;
 
 const lineHtml = (line: Line): string => `<p class="ink" style="${LINE}">${line.map(pieceHtml).join('')}</p>`;
-
-const small = (html: string, margin: string): string =>
-  html === '' ? '' : `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${html}</p>`;
 
 /** Between paragraphs of ours. */
 const GAP = '<div style="height:10px;line-height:10px;font-size:1px"></div>';
@@ -91,7 +87,7 @@ const ownHtml = ([first, ...others]: readonly Line[]): string => {
 const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
   const { detections, message, isOurs } = bounded.content;
   const foreign = message === undefined || isOurs ? [] : [quoteHtml(`<span style="${PRE}">${lines(message)}</span>`)];
-  return [ownHtml(rest), ...foreign, ...detections.map(detectionHtml), small(moreText(bounded), '8px 0 0')]
+  return [ownHtml(rest), ...foreign, ...detections.map(detectionHtml), smallHtml(moreText(bounded), '8px 0 0')]
     .filter((part) => part !== '')
     .join('\n');
 };
@@ -102,9 +98,7 @@ const VALUE = '-webkit-user-select:all;user-select:all';
 const valueHtml = ({ value, code, url }: Fact): string => {
   const style = code ? ` style="font-family:${MONO};${VALUE}"` : '';
   const shown = `<span${style}>${escapeHtml(value)}</span>`;
-  return url === undefined
-    ? shown
-    : `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${shown}</a>`;
+  return url === undefined ? shown : linkHtml(shown, url);
 };
 
 const DETAIL = `font-size:13px;line-height:1.4;${INK};${WRAP}`;
@@ -127,8 +121,6 @@ const detailsHtml = ({ content: { details }, whole }: Bounded): string =>
         ...whole.map(wholeHtml),
       ].join('\n');
 
-const PREHEADER_LIMIT = 240;
-
 const newsOf = ({ happened, notice = '', detections, isFollowUp }: Content): string => {
   if (isFollowUp) return notice;
   const said = detections.map(({ name, message }) => message || name).join(' · ');
@@ -139,7 +131,7 @@ const newsOf = ({ happened, notice = '', detections, isFollowUp }: Content): str
 const preheaderOf = (content: Content, { rest }: Head): string => {
   const { happened, notice = '', isOurs } = content;
   const ours = rest.map(lineText).join(' ').trim() || happened;
-  return shorten(shortenHex(cleanLine(isOurs ? `${ours} ${notice}` : newsOf(content))), PREHEADER_LIMIT);
+  return shortenHex(cleanLine(isOurs ? `${ours} ${notice}` : newsOf(content)));
 };
 
 /** A whole HTML document. `footer` is plain text under the card. */
@@ -154,7 +146,7 @@ const singleHtml = (bounded: Bounded, subject: string, footer: string): string =
     happenedHtml(bounded, head),
     ...below.map(noticeHtml),
     spaced(who.map(lineHtml).join('\n')),
-    small(times.map(pieceHtml).join(''), '10px 0 0'),
+    smallHtml(times.map(pieceHtml).join(''), '10px 0 0'),
     spaced(links.map(({ label: text, url }) => buttonHtml(text, url)).join('\n')),
   ];
   return pageHtml({

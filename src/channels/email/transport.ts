@@ -1,7 +1,5 @@
 /** E-mail through a relay: one mail, one recipient, one attempt. The pool keeps connections but never sends a mail twice. */
-
 import type { Readable } from 'node:stream';
-import type { ConnectionOptions } from 'node:tls';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { tlsOptions } from '../../connection/settings.ts';
 import { DeliveryError } from '../../errors.ts';
@@ -17,26 +15,15 @@ import { type AccessTokens, createAccessTokens } from './oauth2.ts';
 import { withAcknowledgeLink, withWhat } from './page.ts';
 import { smtpFailure } from './verdicts.ts';
 
-// How the connection to the relay is encrypted, and whom it trusts: what `smtp.tls` and `smtp.ca` mean to nodemailer.
-
-interface RelayTls {
-  secure: boolean;
-  requireTLS: boolean;
-  ignoreTLS: boolean;
-  /** Go on without TLS if the relay offers STARTTLS and then refuses it. */
-  opportunisticTLS: boolean;
-  tls: ConnectionOptions;
-}
-
-const MIN_VERSION = 'TLSv1.2';
-
-const relayTls = ({ secure, requireTLS, tls, ca, cert, key }: EmailConfig['smtp']): RelayTls => ({
+/** How the connection to the relay is encrypted, and whom it trusts, as nodemailer takes it. */
+const relayTls = ({ secure, requireTLS, tls, ca, cert, key }: EmailConfig['smtp']) => ({
   secure,
   requireTLS: requireTLS && !secure,
   ignoreTLS: tls === 'off',
+  // Go on without TLS if the relay offers STARTTLS and then refuses it.
   opportunisticTLS: tls === 'opportunistic',
   tls: {
-    minVersion: MIN_VERSION,
+    minVersion: 'TLSv1.2' as const,
     ...(tls === 'opportunistic' ? { rejectUnauthorized: false } : {}),
     ...tlsOptions(
       { ...(ca !== undefined && { ca }), ...(cert !== undefined && key !== undefined && { cert, key }) },

@@ -8,8 +8,6 @@ import { allOf, connectionFault, NOT_TLS_CODES, UNSHOWN_CODES, UNTRUSTED_CODES }
 import { cleanLine, shorten } from '../../text.ts';
 import { explainedError, networkCodeOf, networkFailure } from '../failures.ts';
 
-// What a mail server's refusal means for a delivery, by its reply, and in words for people. Sources: those of `verdicts.ts`.
-
 interface Verdict {
   /** SMTP reply code. */
   reply: RegExp;
@@ -57,8 +55,13 @@ const NO_RELAY = server(
 );
 
 const CORRECT = 'correct the address, at the service or in the config';
-const NO_MAILBOX: Explanation = { is: 'does not exist', todo: CORRECT };
 const NOT_TAKEN: Explanation = { is: 'is refused by the mail server', todo: CORRECT };
+
+type Match = Pick<Verdict, 'enhanced' | 'command' | 'says'>;
+
+const sender = (reply: RegExp, explanation: Explanation, match: Match = {}): Verdict => ({
+  ...{ reply, ...match, reason: 'sender-misconfigured', explanation },
+});
 
 const mailbox = (enhanced: RegExp, is: string, todo: string): Verdict => ({
   ...{ reply: /^5/, enhanced, reason: 'destination-dead' },
@@ -84,38 +87,23 @@ const REPLIES: readonly Verdict[] = [
   { reply: /^503$/, reason: 'unavailable' },
 
   // RFC 4954: no or wrong credentials, a mechanism too weak, TLS needed first
-  { reply: /^53[08]$/, reason: 'sender-misconfigured', explanation: NEEDS_LOGIN },
-  { reply: /^53[45]$/, reason: 'sender-misconfigured', explanation: NO_LOGIN },
-  {
-    reply: /^5/,
-    command: /^(CONN|EHLO|HELO|STARTTLS|AUTH)/,
-    reason: 'sender-misconfigured',
-    explanation: NOT_ADMITTED,
-  },
+  sender(/^53[08]$/, NEEDS_LOGIN),
+  sender(/^53[45]$/, NO_LOGIN),
+  sender(/^5/, NOT_ADMITTED, { command: /^(CONN|EHLO|HELO|STARTTLS|AUTH)/ }),
   // Size, on MAIL FROM or after the text
   { reply: /^5/, enhanced: /^5\.(3\.4|2\.3)$/, reason: 'bad-message' },
-  { reply: /^5/, command: /^MAIL/, reason: 'sender-misconfigured', explanation: NO_SENDER },
+  sender(/^5/, NO_SENDER, { command: /^MAIL/ }),
   // RFC 3463 bad sender address
-  { reply: /^5/, enhanced: /^5\.1\.[78]$/, reason: 'sender-misconfigured', explanation: NO_SENDER },
+  sender(/^5/, NO_SENDER, { enhanced: /^5\.1\.[78]$/ }),
   // RFC 7372 SPF, DKIM, DMARC, reverse DNS
-  { reply: /^5/, enhanced: /^5\.7\.2\d$/, reason: 'sender-misconfigured', explanation: NO_TRUST },
-  { reply: /^5/, says: /\b(spf|dkim|dmarc)\b/i, reason: 'sender-misconfigured', explanation: NO_TRUST },
-  {
-    reply: /^5/,
-    says: /not verified|sender (address )?(rejected|denied)/i,
-    reason: 'sender-misconfigured',
-    explanation: NO_SENDER,
-  },
-  {
-    reply: /^5/,
-    says: /relay|authenticat|client host|blocked using/i,
-    reason: 'sender-misconfigured',
-    explanation: NO_RELAY,
-  },
+  sender(/^5/, NO_TRUST, { enhanced: /^5\.7\.2\d$/ }),
+  sender(/^5/, NO_TRUST, { says: /\b(spf|dkim|dmarc)\b/i }),
+  sender(/^5/, NO_SENDER, { says: /not verified|sender (address )?(rejected|denied)/i }),
+  sender(/^5/, NO_RELAY, { says: /relay|authenticat|client host|blocked using/i }),
 
   { reply: /^5/, enhanced: /^5\.6\.\d+$/, reason: 'bad-message' },
   // RFC 3463: .1 addresses, .2 mailboxes, .4 routes; RFC 7505 null MX (5.1.10)
-  mailbox(/^5\.1\.1$/, NO_MAILBOX.is, CORRECT),
+  mailbox(/^5\.1\.1$/, 'does not exist', CORRECT),
   mailbox(/^5\.1\.(2|10)$/, 'is at a domain that takes no mail', CORRECT),
   mailbox(/^5\.1\.6$/, 'has moved, and the mail server does not say where', CORRECT),
   mailbox(/^5\.2\.1$/, 'is disabled', 'ask its owner, or list another address'),
@@ -126,7 +114,7 @@ const REPLIES: readonly Verdict[] = [
   // Refused after reading the text: content, spam policy
   { reply: /^55[0-6]$/, command: /^DATA/, reason: 'bad-message' },
   // The relay does not understand our commands.
-  { reply: /^(50[0124]|555)$/, reason: 'sender-misconfigured', explanation: NOT_UNDERSTOOD },
+  sender(/^(50[0124]|555)$/, NOT_UNDERSTOOD),
   { reply: /^/, reason: 'unknown' },
 ];
 
