@@ -106,20 +106,22 @@ export const noticesOf = ({ notice, tone, isFollowUp }: Content): { above: strin
 /** The text of a line as it is read. */
 export const lineText = (line: Line): string => line.map(({ text }) => text).join('');
 
-/** Lets the longest of the texts give way first, so that a long one does not push out the others: a limit for each. */
-export const fairShares = (lengths: readonly number[], room: number): number[] => {
-  const shares = lengths.map(() => 0);
+/** Each part with its share of the room: the longest give way first, so that a long one does not push out the others. */
+export const fairShares = <T>(
+  parts: readonly T[],
+  lengthOf: (part: T) => number,
+  room: number,
+): [part: T, share: number][] => {
+  const lengths = parts.map(lengthOf);
   let left = Math.max(0, room);
-  const shortestFirst = lengths.map((_, index) => index).toSorted((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0));
-  for (const [place, index] of shortestFirst.entries()) {
-    const share = Math.floor(left / (lengths.length - place));
-    const length = lengths[index] ?? 0;
-    if (length > share) {
-      for (const longer of shortestFirst.slice(place)) shares[longer] = share;
-      break;
-    }
-    shares[index] = length;
+  let open = lengths.length;
+  let share = 0;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    share = Math.floor(left / open);
+    if (length > share) break;
     left -= length;
+    open -= 1;
+    share = length;
   }
-  return shares;
+  return parts.map((part, index) => [part, Math.min(lengths[index] ?? 0, share)]);
 };

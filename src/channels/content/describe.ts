@@ -4,8 +4,8 @@ import { mapSliced, type Sliced } from '../../chunks.ts';
 import { cleanLine, cleanText, listText } from '../../text.ts';
 import { parseTime } from '../../time.ts';
 import { announcedText, uniteAnnouncements } from './announced.ts';
-import type { Content, Detection, Line } from './content.ts';
-import { type Finding, findingOf, type Reference, uniteFindings } from './finding.ts';
+import type { Content, Detection } from './content.ts';
+import { findingOf, type Reference, uniteFindings } from './finding.ts';
 import { inlineName, shortHex, text, UNKNOWN } from './foreign.ts';
 import { firstLine, headingOf, titled } from './heading.ts';
 import {
@@ -17,19 +17,8 @@ import {
   transactionLine,
 } from './lines.ts';
 import { linksOf, type Presentation } from './presentation.ts';
-import { noticeOf, protocolOf, type Reading, readInspection, roomsOf, type Wording } from './reading.ts';
+import { noticeOf, protocolOf, type Reading, readInspection, type Wording, withRooms } from './reading.ts';
 import { rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
-
-const sentLine = (finding: Finding, sentAt: number, timeZone: string): Line =>
-  timesLine(
-    [
-      { word: '', at: finding.transactionAt },
-      { word: 'inspected', at: finding.inspectedAt },
-      { word: 'sent', at: sentAt },
-    ],
-    sentAt,
-    timeZone,
-  );
 
 /** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
 export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): Content => {
@@ -43,21 +32,11 @@ export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): 
     detections: followUp ? [] : detections,
     isOurs: false,
     lines: followUp ? transactionLine(finding) : findingLines(finding, { protocols, detections, now: sentAt }),
-    times: sentLine(finding, sentAt, timeZone),
+    times: timesLine({ '': finding.transactionAt, inspected: finding.inspectedAt, sent: sentAt }, timeZone),
     links: reading.isSample ? [] : linksOf(finding, { protocols, detectors: ids }, presentation),
     details: findingDetails(finding, { protocols, detectors: ids, sentAt }),
   };
 };
-
-const storedLine = (storedAt: number, sentAt: number, timeZone: string): Line =>
-  timesLine(
-    [
-      { word: 'stored', at: storedAt },
-      { word: 'sent', at: sentAt },
-    ],
-    sentAt,
-    timeZone,
-  );
 
 /** A stored notification names a protocol, and sometimes a transaction; it may say on which chain. */
 const textLinks = (alert: Alert, hash: Reference | undefined, presentation: Presentation): Content['links'] => {
@@ -104,7 +83,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     ...noticeOf(alert),
     detections: [],
     lines: hash === undefined ? [] : [[{ text: 'Transaction ' }, referencePiece(hash)]],
-    times: isOurs ? [] : storedLine(storedAt, sentAt, presentation.timeZoneOf(protocol)),
+    times: isOurs ? [] : timesLine({ stored: storedAt, sent: sentAt }, presentation.timeZoneOf(protocol)),
     links: textLinks(alert, hash, presentation),
     // The id of an announcement means nothing to people, and its time is now.
     details: isOurs ? [] : notificationDetails(alert, storedAt, sentAt),
@@ -178,11 +157,10 @@ function* describeAll(alerts: readonly Alert[], first: Alert, wording: Wording):
     const contents = yield* mapSliced(alerts, (alert) => describe(alert, wording));
     return uniteAnnouncements(alerts, contents);
   }
-  const rooms = roomsOf(alerts);
   const readings: Reading[] = [];
-  for (const [index, alert] of alerts.entries()) {
+  for (const [alert, room] of withRooms(alerts)) {
     yield;
-    readings.push(readInspection(alert, wording, rooms[index]));
+    readings.push(readInspection(alert, wording, room));
   }
   yield;
   return contentOf(uniteReadings(readings), wording);

@@ -35,11 +35,10 @@ export const saidFirst = (detections: readonly Detection[]): Said => {
   const lines = detections
     .slice(0, FIRST.detections)
     .map(({ id, name, message }) => ({ id, name: shorten(name, NAME_LIMIT), message: saidLine(message) }));
-  const shares = fairShares(
-    lines.map(({ message }) => message.length),
-    FIRST.characters,
-  );
-  const first = lines.map((line, index) => ({ ...line, message: shorten(line.message, shares[index] ?? 0) }));
+  const first = fairShares(lines, ({ message }) => message.length, FIRST.characters).map(([line, share]) => ({
+    ...line,
+    message: shorten(line.message, share),
+  }));
   const isWhole = ({ name, message, leftOut }: Detection, index: number): boolean =>
     message.length <= CLEANED &&
     leftOut === undefined &&
@@ -61,11 +60,9 @@ const sentenceless = (said: string): string => shortenHex(saidLine(said)).replac
 /** What each detector said, in one line; a long text does not push out the others. */
 const happenedOf = (detections: readonly Detection[]): string => {
   const phrases = detections.slice(0, PHRASES_MAX).map(({ name, message }) => sentenceless(message) || name);
-  const shares = fairShares(
-    phrases.map(({ length }) => length),
-    HAPPENED_LIMIT - 2 * phrases.length,
-  );
-  const shown = phrases.map((phrase, index) => shorten(phrase, shares[index] ?? 0)).filter((phrase) => phrase !== '');
+  const shown = fairShares(phrases, ({ length }) => length, HAPPENED_LIMIT - 2 * phrases.length)
+    .map(([phrase, share]) => shorten(phrase, share))
+    .filter((phrase) => phrase !== '');
   return shorten(shown.join('; '), HAPPENED_LIMIT) || 'no detector named';
 };
 

@@ -112,13 +112,6 @@ export const findingLines = (
   ...missingLine(finding, detections),
 ];
 
-/** A moment in a line of times; `word` is empty for the transaction's own. */
-export interface Moment {
-  word: string;
-  /** Epoch milliseconds; NaN is left out. */
-  at: number;
-}
-
 const inSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** Whole seconds of both clocks, so that the time that passed agrees with what they show; undefined for a clock that is behind. */
@@ -127,17 +120,20 @@ const passed = (from: number, to: number): string | undefined => {
   return seconds < 0 ? undefined : elapsedText(seconds * 1000);
 };
 
-/** `02:40:47 UTC · inspected +14 s · sent +15 s`: the first moment by the clock, the others by what passed since. */
-export const timesLine = (moments: readonly Moment[], now: number, timeZone: string): Line => {
-  const [first, ...others] = moments.filter(({ at }) => !Number.isNaN(at));
+/**
+ * `02:40:47 UTC · inspected +14 s · sent +15 s`: the first moment by the clock, the others by what passed since. Moments are
+ * epoch milliseconds by their word, which is empty for the transaction's own; NaN is left out.
+ */
+export const timesLine = (moments: { readonly sent: number } & Record<string, number>, timeZone: string): Line => {
+  const [first, ...others] = Object.entries(moments).filter(([, at]) => !Number.isNaN(at));
   if (first === undefined) return [];
-  const clock = (at: number): Piece => ({ text: timeOfDay(at, now, timeZone), at });
-  const named = (word: string): Piece[] => (word === '' ? [] : [words(`${word} `)]);
-  const later = others.flatMap(({ word, at }): Piece[] => {
-    const after = passed(first.at, at);
-    return after === undefined ? [words(` · ${word} `), clock(at)] : [words(` · ${word} +${after}`)];
+  const [word, begun] = first;
+  const clock = (at: number): Piece => ({ text: timeOfDay(at, moments.sent, timeZone), at });
+  const later = others.flatMap(([name, at]): Piece[] => {
+    const after = passed(begun, at);
+    return after === undefined ? [words(` · ${name} `), clock(at)] : [words(` · ${name} +${after}`)];
   });
-  return [...named(first.word), clock(first.at), ...later];
+  return [...(word === '' ? [] : [words(`${word} `)]), clock(begun), ...later];
 };
 
 const noted = (text: string): Pick<Fact, 'note'> => {

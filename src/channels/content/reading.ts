@@ -56,23 +56,15 @@ export const firedDetections = (
   nameOf = (id: string): string => id,
   room: number = SAID_MAX,
 ): Detection[] => {
-  const fired = firedIn(item);
-  const shares = fairShares(
-    fired.map(({ said }) => said.length),
-    room,
-  );
-  return fired.map(({ id: name, said }, index) => {
+  return fairShares(firedIn(item), ({ said }) => said.length, room).map(([{ id: name, said }, share]) => {
     const id = cleanLine(name);
-    return { id, name: nameOf(id) || 'Unnamed detector', ...cutClean(said, shares[index] ?? 0) };
+    return { id, name: nameOf(id) || 'Unnamed detector', ...cutClean(said, share) };
   });
 };
 
-/** What each of the alerts of one message has for what its detectors say. */
-export const roomsOf = (alerts: readonly Alert[]): number[] =>
-  fairShares(
-    alerts.map(({ item }) => firedIn(item).reduce((sum, { said }) => sum + said.length, 0)),
-    SAID_MAX,
-  );
+/** Each of the alerts of one message, with the room for what its detectors say. */
+export const withRooms = (alerts: readonly Alert[]): [alert: Alert, room: number][] =>
+  fairShares(alerts, ({ item }) => firedIn(item).reduce((sum, { said }) => sum + said.length, 0), SAID_MAX);
 
 /** Why there is less to read than the service has. */
 const truncatedText = ({ truncatedFrom }: Pick<Alert, 'truncatedFrom'>): string[] =>

@@ -83,13 +83,11 @@ export interface Bounded extends Pick<Said, 'more' | 'whole'> {
 
 const wholeOf = (detections: readonly Detection[]): Detection[] => {
   const kept = detections.slice(0, DETECTIONS_MAX);
-  const shares = fairShares(
-    kept.map(({ message }) => message.length),
-    TEXT_LIMIT,
+  const whole = fairShares(kept, ({ message }) => message.length, TEXT_LIMIT).map(
+    ([{ id, name, message, leftOut }, share]) => ({
+      ...{ id, name: bound(name, NAME_LIMIT), message: bound(message, share, leftOut) },
+    }),
   );
-  const whole = kept.map(({ id, name, message, leftOut }, index) => ({
-    ...{ id, name: bound(name, NAME_LIMIT), message: bound(message, shares[index] ?? 0, leftOut) },
-  }));
   const rest = detections.slice(DETECTIONS_MAX).map(({ name }) => name);
   if (rest.length === 0) return whole;
   return [

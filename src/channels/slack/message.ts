@@ -242,8 +242,10 @@ const plainBody = (content: Content): SlackBody => {
   const detections = content.detections.map(withinReach);
   const { before, happened, after } = partsOf({ ...content, detections });
   const rest = within(after, LIMITS.text / 2);
-  const shares = fairShares(happened.map(sizeOf), LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4);
-  const shown = happened.map((text, index) => within(text, shares[index] ?? 0, detections[index]?.leftOut));
+  const room = LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4;
+  const shown = fairShares(happened, sizeOf, room).map(([text, share], index) =>
+    within(text, share, detections[index]?.leftOut),
+  );
   return { text: escapeSlack(joined(before, shown, rest)), mrkdwn: false };
 };
 

@@ -240,6 +240,5 @@ const fitGroup = (lines: readonly Line[], room: number): Line[] => {
 /** The facts in at most `room` UTF-16 units (at least 1300); the longest lists give way first. */
 const factLines = (facts: readonly Fact[], room: number): Line[] => {
   const groups = [...Map.groupBy(facts, ({ label }) => label).values()].map((same) => same.map(factLine));
-  const shares = fairShares(groups.map(lengthOf), room);
-  return groups.flatMap((lines, index) => fitGroup(lines, shares[index] ?? 0));
+  return fairShares(groups, lengthOf, room).flatMap(([lines, share]) => fitGroup(lines, share));
 };

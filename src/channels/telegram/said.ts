@@ -148,11 +148,9 @@ const whole = (detection: Detection): Line => detectionLine(detection, Number.PO
 /** What each detector said, in at most `room` UTF-16 units; `cost`: of a line beside its text. */
 const detectionLines = (detections: readonly Detection[], room: number, cost: number): Line[] => {
   const shown = detections.slice(0, Math.max(1, Math.floor(room / SHARE_MIN)));
-  const shares = fairShares(
-    shown.map((one) => lengthOf([whole(one)]) + cost),
-    room,
+  return fairShares(shown, (one) => lengthOf([whole(one)]) + cost, room).map(([one, share]) =>
+    detectionLine(one, share - 1 - cost),
   );
-  return shown.map((one, index) => detectionLine(one, (shares[index] ?? 0) - 1 - cost));
 };
 
 const wholeDetections = (detections: readonly Detection[]): Line[] => detections.map(whole);

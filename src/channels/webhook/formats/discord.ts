@@ -48,10 +48,9 @@ const lineLimit = (lines: readonly string[], limit: number): string[] => {
 /** Each detector has a share of the room; a long first one does not push out the others. */
 const detectionLines = ({ detections }: Content): string[] => {
   const named = detections.map(({ name, message }) => ({ bold: `**${fitted(name, NAME_LIMIT)}**`, message }));
-  const lengths = named.map(({ bold, message }) => `${bold}: ${escapeDiscord(message)}`.length);
-  const shares = fairShares(lengths, SAID_LIMIT);
-  const lines = named.map(({ bold, message }, index) => {
-    const said = fitted(message, (shares[index] ?? 0) - `${bold}: `.length);
+  const sizeOf = ({ bold, message }: (typeof named)[number]): number => `${bold}: ${escapeDiscord(message)}`.length;
+  const lines = fairShares(named, sizeOf, SAID_LIMIT).map(([{ bold, message }, share]) => {
+    const said = fitted(message, share - `${bold}: `.length);
     return quotedLines(said === '' ? bold : `${bold}: ${said}`);
   });
   const shown = lineLimit(lines, SAID_LIMIT + QUOTES_ROOM);

@@ -39,11 +39,9 @@ const DETAILS_ID = 'details';
 
 const detectionBlocks = ({ detections }: Content, limit: number): Block[] => {
   const some = detections.slice(0, DETECTIONS_MAX);
-  const lengths = some.map(({ message }) => message.length);
-  const shares = fairShares(lengths, limit);
   const left = detections.length - some.length;
-  const blocks = some.flatMap(({ name, message }, index) => {
-    const said = shorten(message.replaceAll('\n', ' '), shares[index] ?? 0);
+  const blocks = fairShares(some, ({ message }) => message.length, limit).flatMap(([{ name, message }, share]) => {
+    const said = shorten(message.replaceAll('\n', ' '), share);
     return small(run(shorten(name, NAME_LIMIT), { weight: 'Bolder' }), run(said === '' ? '' : `: ${said}`));
   });
   return quoteBlock([...blocks, ...small(run(left > 0 ? `and ${counted(left, 'more detector')}` : ''))]);
