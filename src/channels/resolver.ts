@@ -51,12 +51,9 @@ const systemLookup: Resolve = (host) =>
     dns.lookup(host, { all: true, order: 'ipv4first' }, (error, found) => (error ? reject(error) : resolve(found)));
   });
 
-/** RFC 6761, section 6.3: never asked of a name server. */
+/** RFC 6761, section 6.3: such a name is this machine. The system knows it from `/etc/hosts`, but asks name servers as well. */
 const isLocalhost = (host: string): boolean => /(^|\.)localhost$/.test(hostKey(host));
-const LOOPBACK: readonly LookupAddress[] = [
-  { address: '127.0.0.1', family: 4 },
-  { address: '::1', family: 6 },
-];
+const isLoopback = ({ address }: LookupAddress): boolean => address === '::1' || address.startsWith('127.');
 
 /** `most` slots; others wait for one. `take` throws `DNS_BUSY` where none came free in time. */
 const createSlots = (most: number) => {
@@ -116,8 +113,7 @@ export const createResolver = (options: ResolverOptions = {}): Resolve => {
       .finally(() => clearTimeout(deadline));
   };
 
-  return async (host) => {
-    if (isLocalhost(host)) return [...LOOPBACK];
+  const look: Resolve = async (host) => {
     const running = onTheirWay.get(host);
     if (running !== undefined) return running;
     const missing = negative.get(host);
@@ -125,5 +121,12 @@ export const createResolver = (options: ResolverOptions = {}): Resolve => {
     const finding = find(host).finally(() => onTheirWay.delete(host));
     onTheirWay.set(host, finding);
     return finding;
+  };
+
+  return async (host) => {
+    if (!isLocalhost(host)) return look(host);
+    const own = (await look('localhost')).filter(isLoopback);
+    if (own.length === 0) throw new LookupError('ENOTFOUND');
+    return own;
   };
 };

@@ -1,5 +1,4 @@
 /** Names from outside: how many are looked up at once, what a silent name server holds up, and what the guard makes of an answer. */
-import { createHook } from 'node:async_hooks';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createGuardedPost } from '../../src/channels/http.ts';
@@ -129,13 +128,15 @@ describe('the bound on lookups at once', () => {
 });
 
 describe('the system', () => {
-  test('is not asked for this machine', async () => {
-    const { resolve, asked } = setUp(async () => [four(PUBLIC)]);
-    for (const name of ['localhost', 'localhost.', 'app.localhost']) {
-      expect(await resolve(name)).toEqual([four('127.0.0.1'), six('::1')]);
-    }
-    expect(asked).toEqual([]);
-  });
+  test.each(['localhost', 'localhost.', 'app.localhost'])(
+    '%s is this machine, whatever a name server says',
+    async (name) => {
+      const { resolve, asked } = setUp(async () => [four(PUBLIC), four('127.0.0.1')]);
+      expect(await resolve(name)).toEqual([four('127.0.0.1')]);
+      expect(asked).toEqual(['localhost']);
+      expect(await setUp(async () => [four(PUBLIC)]).codeOf(name)).toBe('ENOTFOUND');
+    },
+  );
 
   test.each([
     ['ENOTFOUND', 'ENOTFOUND'],
@@ -180,21 +181,13 @@ describe('the guarded POST', () => {
     expect(receiver.arrived).toEqual([]);
   });
 
-  test('asks the system for nothing that can be known without it', async () => {
+  test('reaches this machine by its name in /etc/hosts', async () => {
     const receiver = await startHttpReceiver();
     onTestFinished(receiver.close);
     const guarded = createGuardedPost({ allowHttp: true, allowNetworks: ['localhost'] });
     onTestFinished(guarded.close);
-    let threads = 0;
-    const hook = createHook({
-      init: (_id, type) => {
-        if (type === 'GETADDRINFOREQWRAP') threads += 1;
-      },
-    }).enable();
-    onTestFinished(() => void hook.disable());
     const url = receiver.origin.replace('127.0.0.1', 'localhost');
     const { status } = await guarded.post({ url, headers: {}, body: '{}', signal: AbortSignal.timeout(20_000) });
     expect(status).toBe(204);
-    expect(threads).toBe(0);
   });
 });
