@@ -110,28 +110,22 @@ export const createCatalog = (settings: CatalogSettings) => {
     return isPathSegment(name) ? [] : [{ name, why: 'unaskable' }];
   };
 
-  /** What the service lists now, and what was known of it before. */
-  const listAll = async (service: string, signal: AbortSignal) => {
-    const askedAt = now();
-    await store.begin(service, askedAt);
-    const answer = await list(service, signal);
-    const { protocols, malformed = [], unfinished } = answer;
-    const listedBefore = await store.listedAt(service);
-    const known = await store.load(service);
-    const owedSince = (name: string) =>
-      isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
-    const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
-    const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
-    return { known, listed, askedAt, unfinished, malformed, unreadable: unreadableOf(answer) };
-  };
-
   return {
     refresh: async (service: string, signal: AbortSignal): Promise<CatalogChange> => {
-      const { known, listed, askedAt, unfinished, malformed, unreadable } = await listAll(service, signal);
+      const askedAt = now();
+      await store.begin(service, askedAt);
+      const answer = await list(service, signal);
+      const { protocols, malformed = [], unfinished } = answer;
+      const listedBefore = await store.listedAt(service);
+      const known = await store.load(service);
+      const owedSince = (name: string) =>
+        isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
+      const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
+      const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
       const merged = merge(known, listed, unfinished === undefined);
       const next = byName(merged);
       await store.keep(service, known, next);
-      await store.setUnreadable(service, JSON.stringify(unreadable));
+      await store.setUnreadable(service, JSON.stringify(unreadableOf(answer)));
       // What a later listing reaches is owed since the last one that was whole.
       if (unfinished === undefined) await store.setListedAt(service, askedAt);
       return {

@@ -98,7 +98,8 @@ const htmlText = (html: string): string => {
   return title.trim() === '' ? html.replace(/<[^<>]*>/g, ' ') : title;
 };
 
-const jsonOf = (body: string): unknown => {
+/** Undefined where it is no JSON. */
+export const jsonOf = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch {

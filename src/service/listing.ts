@@ -96,31 +96,22 @@ type Take = (page: Page<Protocol>) => unknown;
 const tooMuch = (what: string, bound: ServiceBound): ServiceError =>
   new ServiceError('unreadable', `the listing has more than ${what}`, { bound });
 
-/** Reads the pages until they are too many or too large; gives why it stopped before their end. */
-const readWithinBounds = async (pages: Pages, take: Take): Promise<ServiceError | undefined> => {
-  let room = MOST_PROTOCOLS;
-  let characters = 0;
-  for await (const { items, malformed } of pages) {
-    const some = items.slice(0, room);
-    const kept = take({ items: some, malformed: malformed.slice(0, room - some.length) });
-    room -= items.length + malformed.length;
-    if (room < 0) return tooMuch(`${MOST_PROTOCOLS} protocols`, 'protocols');
-    characters += JSON.stringify(kept).length;
-    if (characters > MOST_CHARACTERS) return tooMuch(`${MOST_CHARACTERS} characters`, 'listing-size');
-  }
-  return undefined;
-};
-
-/** Reads on until the service fails, and gives that failure. Throws it where not even the first page came. */
+/** Reads until the pages are too many or too large, or the service fails; gives why. Throws where not even one page came. */
 const readAsFar = async (pages: Pages, take: Take): Promise<{ unfinished?: ServiceError }> => {
   let hasBegun = false;
-  const begin: Take = (page) => {
-    hasBegun = true;
-    return take(page);
-  };
+  let room = MOST_PROTOCOLS;
+  let characters = 0;
   try {
-    const unfinished = await readWithinBounds(pages, begin);
-    return unfinished === undefined ? {} : { unfinished };
+    for await (const { items, malformed } of pages) {
+      hasBegun = true;
+      const some = items.slice(0, room);
+      const kept = take({ items: some, malformed: malformed.slice(0, room - some.length) });
+      room -= items.length + malformed.length;
+      if (room < 0) return { unfinished: tooMuch(`${MOST_PROTOCOLS} protocols`, 'protocols') };
+      characters += JSON.stringify(kept).length;
+      if (characters > MOST_CHARACTERS) return { unfinished: tooMuch(`${MOST_CHARACTERS} characters`, 'listing-size') };
+    }
+    return {};
   } catch (error) {
     if (!hasBegun || !(error instanceof ServiceError) || error.reason === 'aborted') throw error;
     return { unfinished: error };

@@ -26,6 +26,7 @@ import {
   excerptOf,
   type Fail,
   httpDateMs,
+  jsonOf,
   type RequestLabel,
   refusal,
   statedWaitMs,
@@ -84,21 +85,12 @@ export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Rea
 /** What can be made of the beginning of an answer that is too large; undefined: nothing. */
 export type Salvage<T> = (start: string, maxBytes: number) => T | undefined;
 
-const parse = (text: string): JsonValue | undefined => {
-  try {
-    const json: JsonValue = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 /** The content decides, not the content type. */
 const readJson = (text: string, status: number, fail: Fail): JsonValue => {
   if (hasTooManyValues(text))
     throw fail('unreadable', `the answer has more than ${MOST_VALUES} values`, { status, bound: 'answer-values' });
-  const json = parse(text);
-  if (json !== undefined) return json;
+  const json = jsonOf(text);
+  if (typeof json === 'object' && json !== null) return json as JsonValue;
   const what = text.trim() === '' ? 'an empty body' : `no JSON object or array: ${excerptOf(text)}`;
   throw fail('unreadable', `${status} with ${what}`, { status });
 };
