@@ -68,7 +68,7 @@ const FEATURES: Record<string, readonly string[]> = {
   enrichment: [],
   routes: [],
   sample: [],
-  trace: ['names'],
+  trace: ['acknowledgement', 'names'],
   mutes: ['announcements', 'names'],
   names: [],
   'broken-destinations': ['announcements', 'names'],

@@ -1,7 +1,7 @@
 /** `tocsin trace`: where one item went, at every destination. */
 
 import { UsageError } from '../errors.ts';
-import { whoText } from '../features/acknowledgement/words.ts';
+import { type Acknowledgement, whoText } from '../features/acknowledgement/words.ts';
 import {
   createHashFinder,
   createTracer,
@@ -9,7 +9,6 @@ import {
   messageIn,
   shortHashOf,
   type Trace,
-  type TracedAcknowledgement,
   type TracedDelivery,
 } from '../features/trace/trace.ts';
 import { nameOf, RETENTION_SECONDS } from '../ledger/record.ts';
@@ -59,7 +58,7 @@ const deliveryLines = (delivery: TracedDelivery): string[] => {
   ];
 };
 
-const acknowledgedLine = ({ by, userId, via, to, at }: TracedAcknowledgement): string =>
+const acknowledgedLine = ({ by, userId, via, to, at }: Acknowledgement): string =>
   `  acknowledged ${exactTime(at)} by ${cleanLine(whoText({ by, userId }))}, in ${via} ${cleanLine(to)}`;
 
 const traceLines = ({ alert, acknowledged, deliveries }: Trace): string[] => [

@@ -6,11 +6,7 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { Facts, First, FirstSeen, Noted } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */
-export interface Knowledge {
-  /** Groups of detectors by assessment. */
-  triggers?: Readonly<Record<string, readonly (readonly string[])[]>>;
-  assets?: readonly ListedAsset[];
-}
+export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets'>;
 
 type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
 
@@ -124,7 +120,7 @@ export const factsOf = (alert: Judged): Facts => {
 export interface EnrichmentDependencies {
   firstSeen: FirstSeen;
   /** What the catalog knows of an alert's protocol. */
-  protocolOf(alert: Alert): Promise<Pick<CatalogEntry, 'triggers' | 'assets'> | undefined>;
+  protocolOf(alert: Alert): Promise<Knowledge | undefined>;
   /** Default: a failure is not logged. */
   log?: Pick<Logger, 'warn'>;
 }

@@ -13,12 +13,7 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import { iso } from '../../time.ts';
 
 /** What the catalog knows of a protocol when one of its alerts is routed. */
-export interface ProtocolRoutes {
-  /** From the service. */
-  channels: readonly ChannelEntry[];
-  /** Assessments whose trigger asks for a notification. */
-  notifyOn: readonly string[];
-}
+type ProtocolRoutes = Pick<CatalogEntry, 'notifyOn'> & { channels: readonly ChannelEntry[] };
 
 export interface RouteSettings {
   /** `honour`: an inspection is sent only where the protocol's trigger asks for it. */
@@ -143,13 +138,11 @@ export interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;
   /** What the catalog knows of an alert's protocol. */
-  protocolOf(
-    alert: Pick<Alert, 'service' | 'protocol'>,
-  ): Promise<Pick<CatalogEntry, 'channels' | 'notifyOn'> | undefined>;
+  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<ProtocolRoutes | undefined>;
 }
 
 /** A protocol that no service lists. */
-const UNLISTED: Pick<CatalogEntry, 'channels' | 'notifyOn'> = { channels: [], notifyOn: [] };
+const UNLISTED: ProtocolRoutes = { channels: [], notifyOn: [] };
 
 export const createRouting = ({ config, settings, protocolOf }: RoutingDependencies) => ({
   /** Where an alert goes, and why. */

@@ -15,6 +15,8 @@ import {
 } from '../../ledger/record.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';
 import { cleanLine } from '../../text.ts';
+import type { AcknowledgementStore } from '../acknowledgement/store.ts';
+import type { Acknowledgement } from '../acknowledgement/words.ts';
 import { type NameStore, withName } from '../names/names.ts';
 
 const SHORT = /^0x(?<head>[0-9a-f]{2,63})(?:(?:…|\.{2,3})(?<tail>[0-9a-f]{0,62}))?$/i;
@@ -60,19 +62,10 @@ export interface TracedDelivery extends DeliveryRecord {
   waitsFor?: 'approval' | 'turn';
 }
 
-/** Who acknowledged an alert: a name and, of a messenger, its id of the person; a channel kind, a destination's label, ISO 8601. */
-export interface TracedAcknowledgement {
-  by: string;
-  userId?: string;
-  via: string;
-  to: string;
-  at: string;
-}
-
 export interface Trace {
   alert: AlertRecord['alert'];
   /** Absent where nobody did. */
-  acknowledged?: TracedAcknowledgement;
+  acknowledged?: Acknowledgement;
   /** In the order the ledger has them. */
   deliveries: TracedDelivery[];
 }
@@ -94,9 +87,7 @@ export interface TraceDependencies {
   held: { waiting(destination: string, alerts: readonly Alert['id'][]): Promise<ReadonlySet<string>> };
   batches: Pick<BatchStore, 'isInBatch'>;
   names: Pick<NameStore, 'all'>;
-  acknowledgements: {
-    acknowledged(alerts: readonly Alert['id'][]): Promise<ReadonlyMap<Alert['id'], TracedAcknowledgement>>;
-  };
+  acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   /** Names of the services that the config has. */
   services: readonly string[];
 }
