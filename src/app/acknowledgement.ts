@@ -8,7 +8,7 @@ import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../f
 import { createAttach } from '../features/acknowledgement/attach.ts';
 import { createLinkPages } from '../features/acknowledgement/link.ts';
 import { listenForPresses } from '../features/acknowledgement/listen.ts';
-import { createMuteFromButton, createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
+import { createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
@@ -68,6 +68,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching):
     store: store.acknowledgements,
     ledger: store.ledger,
     muteRules: config.mutes,
+    operatorLog: store.operatorLog,
   };
   const showing = new AbortController();
   const show = createShow({
@@ -79,18 +80,18 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching):
   const onRefused = createOnRefused(context);
   const acknowledge = createAcknowledge({
     ...shared,
-    operatorLog: store.operatorLog,
     show,
     tellMailboxes: tellMailboxesOf(context, dispatching),
   });
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });
-  const mute = createMuteFromButton({
+  const pressed = createPressed({
     ...shared,
+    acknowledge,
     mutes: store.mutes,
     activeMutes: async () => (await states()).active,
-    operatorLog: store.operatorLog,
+    onRefused,
+    signal,
   });
-  const pressed = createPressed({ ...shared, acknowledge, mute, onRefused, signal });
 
   const listen = async ({ kind, buttons }: Channel): Promise<void> => {
     if (buttons === undefined) return;

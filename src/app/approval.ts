@@ -24,11 +24,10 @@ const namedIn = ({ fallback, watchdog }: Shared['config']) => [
 ];
 
 export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
-  const { gate, allow } = config.destinations;
   const named = trustedBy(namedIn(config), routeSettings(config));
   return createApprovalHold({
-    isGateOn: gate,
-    policy: createApprovalPolicy({ gate, allow, trusted: new Set([...named, ...trusted.map(({ id }) => id)]) }),
+    ...config.destinations,
+    trusted: new Set([...named, ...trusted.map(({ id }) => id)]),
     held: store.held,
     ledger: store.ledger,
     deadLetters: store.dead,

@@ -12,18 +12,20 @@ import { isTokenOf, looksLikeToken, muteLengthOf } from './annotation.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { personId, personName, whoText } from './words.ts';
 
-export interface MuteDependencies extends Pick<AcknowledgementParts, 'muteRules' | 'operatorLog' | 'now'> {
+export interface PressDependencies
+  extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'operatorLog' | 'isOpen' | 'signal' | 'now'> {
+  acknowledge: Acknowledge;
   mutes: { add(mute: Mute): Promise<unknown> };
   /** Those that hold now. */
   activeMutes(): Promise<readonly Mute[]>;
+  onRefused: OnRefused;
+  log: Pick<Logger, 'info' | 'error'>;
 }
 
 /** What a press would mute, in a sentence; nothing is muted before `begin`. */
-export type PlannedMute =
+type PlannedMute =
   | { text: string; outcome: 'muted' | 'muted before'; begin(): Promise<void>; refused?: undefined }
   | { refused: string };
-
-type MuteFromButton = (message: ButtonMessage, by: Person) => Promise<PlannedMute>;
 
 const REASON = 'from a button';
 
@@ -37,17 +39,11 @@ const mutedText = (fresh: readonly Mute[], until: string, others: number): strin
 };
 
 /**
- * The second button: plans a mute of the detectors that fired, for the protocols of the message and `muteLengthOf(rules)`.
+ * The second button: plans a mute of the detectors that fired, for the protocols of the message and `muteLengthOf(muteRules)`.
  * Rejects where Redis fails.
  */
-export const createMuteFromButton = ({
-  muteRules: rules,
-  mutes,
-  activeMutes,
-  operatorLog,
-  now,
-}: MuteDependencies): MuteFromButton => {
-  const length = formatDuration(muteLengthOf(rules));
+const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: PressDependencies) => {
+  const length = formatDuration(muteLengthOf(muteRules));
 
   const begin = async (fresh: readonly Mute[]): Promise<void> => {
     for (const mute of fresh) {
@@ -56,13 +52,13 @@ export const createMuteFromButton = ({
     }
   };
 
-  return async ({ detectors = [] }, { name, userId }) => {
+  return async ({ detectors = [] }: ButtonMessage, { name, userId }: Person): Promise<PlannedMute> => {
     if (detectors.length === 0) return { refused: NOTHING };
     const author = whoText({ by: name, userId });
     let wanted: Mute[];
     try {
       wanted = detectors.map(([protocol, names]) =>
-        newMute({ names: { protocol, detectors: names }, reason: REASON, author, for: length }, rules, now()),
+        newMute({ names: { protocol, detectors: names }, reason: REASON, author, for: length }, muteRules, now()),
       );
     } catch (error) {
       if (error instanceof UsageError) return { refused: `That is not muted: ${error.message}.` };
@@ -71,25 +67,17 @@ export const createMuteFromButton = ({
     const active = await activeMutes();
     const fresh = wanted.filter((one) => !active.some((other) => sameScope(one, other)));
     const [first] = fresh;
-    if (first !== undefined) {
-      const text = mutedText(fresh, first.until, wanted.length - fresh.length);
-      return { text, outcome: 'muted', begin: () => begin(fresh) };
-    }
     const until = active.find((other) => wanted.some((one) => sameScope(one, other)))?.until;
-    const text = `That is muted already${until === undefined ? '' : `, until ${clockText(until)}`}.`;
-    return { text, outcome: 'muted before', begin: async () => {} };
+    const text =
+      first === undefined
+        ? `That is muted already${until === undefined ? '' : `, until ${clockText(until)}`}.`
+        : mutedText(fresh, first.until, wanted.length - fresh.length);
+    return { text, outcome: first === undefined ? 'muted before' : 'muted', begin: () => begin(fresh) };
   };
 };
 
 /** Tells of a press or a link that has no effect: strangers can cause as many as they like. `facts` are for the log. */
 export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, facts: object) => void;
-
-export interface PressDependencies extends Pick<AcknowledgementParts, 'store' | 'isOpen' | 'signal' | 'now'> {
-  acknowledge: Acknowledge;
-  mute: MuteFromButton;
-  onRefused: OnRefused;
-  log: Pick<Logger, 'info' | 'error'>;
-}
 
 /**
  * Why a press has no effect; also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
@@ -119,7 +107,8 @@ interface Refusal {
 
 /** Handles the presses of all kinds; what it gives never rejects. */
 export const createPressed = (dependencies: PressDependencies) => {
-  const { store, acknowledge, mute, isOpen, onRefused, log, signal, now } = dependencies;
+  const { store, acknowledge, isOpen, onRefused, log, signal, now } = dependencies;
+  const planMute = createMutePlan(dependencies);
   const presses = createMinuteLimit(now, MOST_PRESSES);
   const warnings = createMinuteLimit(now, MOST_WARNINGS);
 
@@ -152,7 +141,7 @@ export const createPressed = (dependencies: PressDependencies) => {
     message: ButtonMessage,
     person: Person,
   ): Promise<PressAnswer | undefined> => {
-    const planned = await mute(message, person);
+    const planned = await planMute(message, person);
     if (planned.refused !== undefined) return refuse(kind, press, { reason: 'rule', text: planned.refused }, message);
     const answer = { text: planned.text, isRefused: false };
     if (press.answerFirst !== undefined && !(await press.answerFirst(answer))) {

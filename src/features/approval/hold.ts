@@ -14,7 +14,7 @@ import { iso } from '../../time.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
 import { type Names, withName } from '../names/names.ts';
-import type { IsOpen } from './policy.ts';
+import { type ApprovalSettings, createApprovalPolicy, type IsOpen } from './policy.ts';
 import type { ApprovalStore, HeldDestination } from './store.ts';
 
 export interface HoldAnnouncerDependencies {
@@ -81,11 +81,7 @@ export const createHoldAnnouncer = ({ held, announce, fallback, names, log }: Ho
   };
 };
 
-export interface ApprovalHoldDependencies {
-  /** `destinations.gate`: off, every destination is open. */
-  isGateOn: boolean;
-  /** Which destinations are open, given the ids of the approved ones: see `createApprovalPolicy`. */
-  policy(approved: ReadonlySet<string>): IsOpen;
+export interface ApprovalHoldDependencies extends ApprovalSettings {
   held: Pick<ApprovalStore, 'approved' | 'hold' | 'list' | 'some' | 'remove'>;
   ledger: Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt'>;
   deadLetters: Pick<DeadLetters, 'add'>;
@@ -146,11 +142,12 @@ const createEnd =
   };
 
 export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
-  const { isGateOn, policy, held, ledger, enqueue, onHeld, onFull } = dependencies;
+  const { gate, held, ledger, enqueue, onHeld, onFull } = dependencies;
+  const policy = createApprovalPolicy(dependencies);
   const drain = createDrain(dependencies);
   const end = createEnd(dependencies);
 
-  const isOpen = async (): Promise<IsOpen> => policy(isGateOn ? await held.approved() : new Set());
+  const isOpen = async (): Promise<IsOpen> => policy(gate ? await held.approved() : new Set());
 
   /** A notification that was held before its inspection may be covered by now: its job looks. */
   const send = async (parcels: readonly Parcel[]): Promise<void> => {

@@ -55,15 +55,12 @@ export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSett
 };
 
 /** `approved`: ids. */
-export const createApprovalPolicy = ({
-  gate,
-  allow,
-  trusted,
-}: ApprovalSettings): ((approved: ReadonlySet<string>) => IsOpen) => {
+export const createApprovalPolicy = ({ gate, allow, trusted }: ApprovalSettings) => {
   const entries = allow.map(fitsEntry);
-  return (approved) => (destination) =>
-    !gate ||
-    trusted.has(destination.id) ||
-    approved.has(destination.id) ||
-    entries.some((isOpen) => isOpen(destination));
+  return (approved: ReadonlySet<string>): IsOpen =>
+    (destination) =>
+      !gate ||
+      trusted.has(destination.id) ||
+      approved.has(destination.id) ||
+      entries.some((isOpen) => isOpen(destination));
 };

@@ -7,7 +7,7 @@ import type { Press, PressAnswer } from '../../../src/channels/channel.ts';
 import { createAcknowledge } from '../../../src/features/acknowledgement/acknowledge.ts';
 import { tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
-import { createMuteFromButton, createPressed } from '../../../src/features/acknowledgement/press.ts';
+import { createPressed } from '../../../src/features/acknowledgement/press.ts';
 import { createMuteOf } from '../../../src/features/mutes/active.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -58,18 +58,6 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
     now: () => NOW,
   });
   let muteFails = false;
-  const mute = createMuteFromButton({
-    muteRules: rules,
-    mutes: {
-      add: async (one) => {
-        if (muteFails) throw new Error('Redis is away');
-        mutes.push(one);
-      },
-    },
-    activeMutes: async () => mutes,
-    operatorLog: store.operatorLog,
-    now: () => NOW,
-  });
   const attach = createAttach(
     {
       buttons: {
@@ -87,7 +75,14 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
     { store: store.acknowledgements, show, muteRules: rules, now: () => NOW },
   );
   const pressed = createPressed({
-    ...{ store: store.acknowledgements, acknowledge, mute, log },
+    ...{ store: store.acknowledgements, operatorLog: store.operatorLog, acknowledge, muteRules: rules, log },
+    mutes: {
+      add: async (one) => {
+        if (muteFails) throw new Error('Redis is away');
+        mutes.push(one);
+      },
+    },
+    activeMutes: async () => mutes,
     isOpen:
       async () =>
       ({ id }) =>
