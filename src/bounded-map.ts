@@ -1,6 +1,6 @@
 /** A map with a bound: what was used longest ago goes first. */
 
-export interface BoundedMap<K, V> {
+interface BoundedMap<K, V> {
   /** The value of a key, which counts as used now. */
   get(key: K): V | undefined;
   set(key: K, value: V): void;

@@ -19,7 +19,7 @@ export const createRarely = (now: () => number, windowMs = MINUTE_MS) => {
   };
 };
 
-export interface RareWarningSettings {
+interface RareWarningSettings {
   log: { warn(fields: object, text: string): void };
   text: string;
   now(): number;
@@ -31,14 +31,11 @@ export const createRareWarning = ({ log, text, now }: RareWarningSettings) => {
   return (fields: object, of = ''): void => rarely(of, (times) => log.warn({ ...fields, times }, text));
 };
 
-/** Of one person, link or address, and of all together. */
-export interface MostAMinute {
-  each: number;
-  all: number;
-}
-
-/** How often something may happen within a minute: each asks Redis, or a platform whose patience alerts need. */
-export const createMinuteLimit = (now: () => number, { each, all }: MostAMinute) => {
+/**
+ * How often something may happen within a minute: each asks Redis, or a platform whose patience alerts need. `each`: of one
+ * person, link or address; `all`: of all together.
+ */
+export const createMinuteLimit = (now: () => number, { each, all }: { each: number; all: number }) => {
   let counted: { of: string; at: number }[] = [];
 
   /** Whether there is room for one more. Counts nothing. */

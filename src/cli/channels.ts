@@ -43,14 +43,8 @@ const mapChannels = (value: JsonValue, change: (text: string) => string): JsonVa
   return Object.fromEntries(entries);
 };
 
-export interface ChannelMask {
-  apply(raw: JsonObject): JsonObject;
-  /** Says on standard error that something was masked, if it was. */
-  tell(): void;
-}
-
 /** Hides in JSON for scripts what may be secret in channels. */
-export const createChannelMask = (showSecrets: boolean, { warn }: Pick<CommandContext, 'warn'>): ChannelMask => {
+export const createChannelMask = (showSecrets: boolean, { warn }: Pick<CommandContext, 'warn'>) => {
   let isAnythingMasked = false;
   const mask = (text: string): string => {
     const masked = maskText(text);
@@ -58,8 +52,9 @@ export const createChannelMask = (showSecrets: boolean, { warn }: Pick<CommandCo
     return masked;
   };
   return {
-    apply: (raw) => (showSecrets ? raw : (mapChannels(raw, mask) as JsonObject)),
-    tell: () => {
+    apply: (raw: JsonObject): JsonObject => (showSecrets ? raw : (mapChannels(raw, mask) as JsonObject)),
+    /** Says on standard error that something was masked, if it was. */
+    tell: (): void => {
       if (isAnythingMasked) warn("tocsin: the channels' addresses are masked; --show-secrets shows them\n");
     },
   };

@@ -10,7 +10,7 @@ import { formatDuration } from '../schema/fields.ts';
 import { counted } from '../text.ts';
 import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 
-export interface CheckResult {
+interface CheckResult {
   /** `file:line:col: path: rule (got ...)`, by their order in the file; empty where the file is right. */
   problems: string[];
   /** What the file says, a line a section; empty where there are problems. No secrets. */

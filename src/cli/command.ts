@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { CommandContext, CommonOptions, ExitCode } from './context.ts';
 
 /** What a command does. Its arguments stand among its options, under the names they were declared with. */
-export type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
+type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
 
 /**
  * `name` may go on with arguments: `trace <id>`, `retry [ids...]`. `load` gives the module that does it, and `action` is the

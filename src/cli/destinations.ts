@@ -44,7 +44,7 @@ export const listDestinations = (options: CommonOptions, context: CommandContext
     return EXIT.done;
   });
 
-export interface ApproveOptions extends CommonOptions {
+interface ApproveOptions extends CommonOptions {
   names: readonly string[];
   all?: boolean;
 }
@@ -102,7 +102,7 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     return EXIT.done;
   });
 
-export interface RevokeOptions extends CommonOptions {
+interface RevokeOptions extends CommonOptions {
   name: string;
   drop?: boolean;
 }

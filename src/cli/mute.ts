@@ -15,7 +15,7 @@ import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } 
 import { renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
-export interface AddOptions extends CommonOptions {
+interface AddOptions extends CommonOptions {
   protocol?: string;
   detector?: string;
   destination?: string;
@@ -24,13 +24,13 @@ export interface AddOptions extends CommonOptions {
   author?: string;
 }
 
-export const openMuting = ({ store }: View, config: Config) =>
+const openMuting = ({ store }: View, config: Config) =>
   createActiveMutes({ config, mutes: store.mutes, now: Date.now });
 
 const LONGEST_AUTHOR = 100;
 
 /** Throws a `UsageError`. */
-export const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { author?: string }): string => {
+const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { author?: string }): string => {
   const name = cleanLine(author).trim();
   if (name === '') throw new UsageError('--author must say something');
   return shorten(name, LONGEST_AUTHOR);
@@ -39,7 +39,7 @@ export const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { 
 const optionOf = (field: string): string => `--${field}`;
 
 /** `--for` of a mute. Throws a `UsageError`. */
-export const lengthOf = (text: string): number => muteLength(text, optionOf);
+const lengthOf = (text: string): number => muteLength(text, optionOf);
 
 /** Throws a `UsageError`. */
 const muteOf = (options: AddOptions, rules: Config['mutes'], now: number): Mute => {

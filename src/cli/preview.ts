@@ -115,7 +115,7 @@ interface Composed {
   bodies: unknown[];
 }
 
-export interface PreviewSettings {
+interface PreviewSettings {
   kind: ChannelKind;
   format: Format;
   webhookFormat: WebhookFormat;

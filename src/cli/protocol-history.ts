@@ -9,7 +9,7 @@ import { answer, type CommandContext, type CommonOptions, type ExitCode } from '
 import { oneOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
 
-export interface HistoryOptions extends CommonOptions {
+interface HistoryOptions extends CommonOptions {
   name: string;
   /** Name of the `services` entry. */
   service?: string;

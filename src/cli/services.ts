@@ -16,7 +16,7 @@ export interface ServiceOptions extends CommonOptions {
   service?: string;
 }
 
-export interface ChosenService {
+interface ChosenService {
   client: ServiceClient;
   /** Of the config. */
   pageSize: number;

@@ -13,7 +13,7 @@ export interface Column<Row> {
   cell(row: Row): string | number | undefined;
 }
 
-export interface Layout<Row> {
+interface Layout<Row> {
   /** Columns of the terminal; undefined for a pipe or a file, which get everything. */
   width?: number | undefined;
   /** Text that stands indented under a row, each a paragraph of its own. */

@@ -1,18 +1,9 @@
-/** What passes between a command and who sits at the terminal: questions and progress. */
+/** What passes between a command and the person at the terminal: questions and progress. */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { UsageError } from '../errors.ts';
 import { escapeInvisible } from '../text.ts';
 import type { CommandContext } from './context.ts';
-
-/** Questions to the person at the terminal, one after the other. */
-export interface Prompt {
-  /** Undefined at the end of input, and at Ctrl-C. */
-  ask(question: string): Promise<string | undefined>;
-  /** The same, unseen. */
-  askSecret(question: string): Promise<string | undefined>;
-  close(): void;
-}
 
 interface PromptDependencies {
   input: NodeJS.ReadableStream;
@@ -23,10 +14,10 @@ interface PromptDependencies {
 }
 
 /**
- * One reader for all questions, opened by the first: each of its own would lose the lines that were pasted ahead. What
- * is typed shows only while a question that is no secret waits.
+ * Questions, one after the other. One reader for all, opened by the first: each of its own would lose the lines that were
+ * pasted ahead. What is typed shows only while a question that is no secret waits.
  */
-export const createPrompt = ({ input, output, signal, interrupt }: PromptDependencies): Prompt => {
+export const createPrompt = ({ input, output, signal, interrupt }: PromptDependencies) => {
   let reader: Interface | undefined;
   let isShown = false;
   let hasEnded = false;
@@ -76,9 +67,11 @@ export const createPrompt = ({ input, output, signal, interrupt }: PromptDepende
   };
 
   return {
-    ask: (question) => put(question, false),
-    askSecret: (question) => put(question, true),
-    close: () => reader?.close(),
+    /** Undefined at the end of input, and at Ctrl-C. */
+    ask: (question: string) => put(question, false),
+    /** The same, unseen. */
+    askSecret: (question: string) => put(question, true),
+    close: (): void => reader?.close(),
   };
 };
 
@@ -97,30 +90,23 @@ export const confirm = async (
   if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new UsageError('nothing was done');
 };
 
-/** How far a long walk is, in one line of standard error that is drawn again; nothing where no terminal is. */
-export interface Progress {
-  /** Replaces the line that stands there. One line, without line feeds. */
-  show(text: string): void;
-  /** Takes the line away. May be called again. */
-  end(): void;
-}
-
-interface ProgressContext {
-  isErrorTty: boolean;
-  raw: Pick<CommandContext['raw'], 'warn'>;
-}
-
 const CLEAR_LINE = '\r\u001b[K';
 
-export const createProgress = ({ isErrorTty, raw: { warn } }: ProgressContext): Progress => {
+/** How far a long walk is, in one line of standard error that is drawn again; nothing where no terminal is. */
+export const createProgress = ({
+  isErrorTty,
+  raw: { warn },
+}: Pick<CommandContext, 'isErrorTty'> & { raw: Pick<CommandContext['raw'], 'warn'> }) => {
   let isDrawn = false;
   return {
-    show: (text) => {
+    /** Replaces the line that stands there. One line, without line feeds. */
+    show: (text: string): void => {
       if (!isErrorTty) return;
       warn(`${CLEAR_LINE}${escapeInvisible(text)}`);
       isDrawn = true;
     },
-    end: () => {
+    /** Takes the line away. May be called again. */
+    end: (): void => {
       if (isDrawn) warn(CLEAR_LINE);
       isDrawn = false;
     },

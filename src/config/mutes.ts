@@ -1,6 +1,7 @@
 /** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
 import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
+import { isTimeZone } from './presentation-section.ts';
 import { type Breach, listOf, mapOf, type Values } from './problems.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -27,13 +28,7 @@ const timeOfDay = (clock: RegExp, description: string) =>
     .transform((text) => parseClock(text) ?? 0);
 
 /** An offset like +02:00 is no zone: it has no summer time. */
-const isZone = (name: string): boolean => {
-  try {
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
-};
+const isZone = (name: string): boolean => /^[A-Za-z]/.test(name) && isTimeZone(name);
 
 const names = (description: string) =>
   z

@@ -6,7 +6,7 @@ import { templateProblem } from '../channels/content/template.ts';
 
 const ZONE_RULE = 'must be a time zone like UTC or Europe/Berlin';
 
-const isTimeZone = (name: string): boolean => {
+export const isTimeZone = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
@@ -16,20 +16,15 @@ const isTimeZone = (name: string): boolean => {
 
 export const timeZone = () => z.string({ error: ZONE_RULE }).refine(isTimeZone, { error: ZONE_RULE });
 
-const PREFIX_RULE = 'must be a short text of one line, at most 30 characters';
+/** A text of one line. */
+const line = (most: number, error: string) =>
+  z.string({ error }).regex(new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${most}}$`, 'u'), { error });
 
-export const prefix = () =>
-  z.string({ error: PREFIX_RULE }).regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,30}$/u, { error: PREFIX_RULE });
-
-const NAME_RULE = 'must be a text of one line, at most 60 characters';
+export const shortLine = () => line(30, 'must be a short text of one line, at most 30 characters');
 
 export const detectorNames = () =>
-  z.record(
-    z.string().min(1),
-    z.string({ error: NAME_RULE }).regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,60}$/u, { error: NAME_RULE }),
-  );
+  z.record(z.string().min(1), line(60, 'must be a text of one line, at most 60 characters'));
 
-const LABEL_RULE = 'must be a short text of one line, at most 30 characters';
 const URL_RULE =
   'must be an https URL that begins https://HOST; {hash} and the like may stand in its path, query or fragment, not before';
 /** As it is written: a URL parser also takes `https:/`, a backslash, or a space before it, and finds the host behind them. */
@@ -48,10 +43,7 @@ const isTemplate = (url: string): boolean => {
 const globs = (description: string) => z.array(z.string().min(1)).prefault([]).describe(description);
 
 const linkSection = z.strictObject({
-  label: z
-    .string({ error: LABEL_RULE })
-    .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,30}$/u, { error: LABEL_RULE })
-    .describe('The words on the button.'),
+  label: shortLine().describe('The words on the button.'),
   url: z
     .string({ error: URL_RULE })
     .max(1000, { error: 'must have at most 1000 characters' })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHANNEL_KINDS, KINDS_TEXT, SOURCES } from '../alert.ts';
 import { cidr, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
-import { detectorNames, prefix, timeZone } from './presentation-section.ts';
+import { detectorNames, shortLine, timeZone } from './presentation-section.ts';
 
 /** The service's own spelling; `suspecious` is not our mistake. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
@@ -134,7 +134,7 @@ const override = z.strictObject({
   timeZone: timeZone()
     .exactOptional()
     .describe("Time zone of this protocol's times in messages. Left out: `timeZone` of the config."),
-  prefix: prefix()
+  prefix: shortLine()
     .exactOptional()
     .describe("Stands before the titles of this protocol's messages, such as [staging]. Left out: nothing does."),
 });

@@ -53,8 +53,7 @@ export const applyEnvironmentDefaults = (tree: Tree, environment: Environment, i
     else values[path.at(-1) ?? ''] = value;
   }
   return {
-    value: root,
-    positions: tree.positions,
+    ...tree,
     findings,
     missing: [...tree.missing, ...lost],
     sourcesAt: (path) => {

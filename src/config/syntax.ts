@@ -75,13 +75,13 @@ export const toProblems = (file: string, findings: readonly Finding[], placeOf: 
   }));
 };
 
-export interface Complaint {
+interface Complaint {
   code: string;
   message: string;
   pos: readonly [from: number, to: number];
 }
 
-export interface IndentationFault {
+interface IndentationFault {
   offset: number;
   rule: string;
 }

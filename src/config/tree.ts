@@ -15,14 +15,14 @@ import type { Shape } from './schema.ts';
 import { createPositions, type Finding, type PlaceOf, type Positions, type Syntax } from './syntax.ts';
 import type { Interpolate, Interpolated } from './variables.ts';
 
-export interface Entry {
+interface Entry {
   key: string;
   keyOffset: number;
   /** A node of the document, or null. */
   node: unknown;
 }
 
-export interface EntryContext {
+interface EntryContext {
   document: Document.Parsed;
   placeOf: PlaceOf;
   report(path: Path, offset: number, rule: string): void;

@@ -22,7 +22,7 @@ export const hashOf = (label: string): string => `0x${hex(label, 64)}`;
 const addressOf = (label: string): string => `0x${hex(`address of ${label}`, 40)}`;
 export const idOf = (label: string): string => hex(`id of ${label}`, 24);
 
-export interface Asset {
+interface Asset {
   descriptor?: string;
   address: string;
 }
@@ -49,7 +49,7 @@ const detectionsOf = (fired: Readonly<Record<string, string>>): JsonObject => ({
   ),
 });
 
-export interface Finding {
+interface Finding {
   /** Distinguishes findings. */
   label: string;
   protocol: string;
