@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { linksSection, prefix, templatesSection, timeZone } from '../../src/config/presentation-section.ts';
+import { linksSection, shortLine, templatesSection, timeZone } from '../../src/config/presentation-section.ts';
 
 const problems = (schema: z.ZodType, value: unknown): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map(({ message }) => message);
@@ -40,8 +40,8 @@ test.each([
 });
 
 test('a prefix is one short line', () => {
-  expect(problems(prefix(), '[staging]')).toEqual([]);
-  for (const bad of ['', 'a\nb', 'x'.repeat(31)]) expect(problems(prefix(), bad)).toHaveLength(1);
+  expect(problems(shortLine(), '[staging]')).toEqual([]);
+  for (const bad of ['', 'a\nb', 'x'.repeat(31)]) expect(problems(shortLine(), bad)).toHaveLength(1);
 });
 
 test('a template is for what the service finds unless it names other types', () => {
