@@ -59,7 +59,7 @@ test('one that does not arrive in time is cancelled, comes no later, and opens n
   expect(traced[0]?.deliveries).toMatchObject([{ state: 'dead' }]);
   // Perhaps not the last: a try that was under way ends later.
   expect(traced[0]?.deliveries[0]?.attempts.map(({ reason }) => reason)).toContain('cancelled');
-  expect((await console.run('trace', id)).out).toMatch(/; cancelled: whoever sent this test has stopped waiting/);
+  expect((await console.run('trace', id)).out).toMatch(/; cancelled: the sender of this test has stopped waiting/);
   expect(await console.json<unknown[]>('dead', 'list')).toEqual([]);
   expect((await console.run('status')).out).not.toMatch(/Needs a look/);
   // Only now: a try that was under way at the end of the time would have arrived.
