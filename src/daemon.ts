@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Host, LIMITS, type Limits } from './app/context.ts';
-import { AT_STOP, createGeneration, createGenerations } from './app/generation.ts';
+import { AT_STOP, createGenerations } from './app/generation.ts';
 import { createLifecycle } from './app/lifecycle.ts';
 import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
 import { startReporting } from './app/membership.ts';
@@ -13,7 +13,6 @@ import { openReloading } from './app/reload.ts';
 import { openStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import type { ConfigSource } from './config/source.ts';
-import { UnavailableError } from './errors.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOpsServer } from './ops/server.ts';
 import type { Tracing } from './ops/tracing.ts';
@@ -44,30 +43,13 @@ export interface DaemonDependencies {
 export interface Daemon {
   /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
   start(): Promise<{ opsUrl: string }>;
-  /** Reads the config again once the daemon is up; what comes of it is told as `features/reload` says. Never rejects. */
+  /** Reads the config again once the daemon is up; `features/reload` says who hears what comes of it. Never rejects. */
   reload(cause: string): Promise<void>;
   /** Lets running sends end, then closes. Idempotent; legal before `start`. False where something did not close in time. */
   stop(): Promise<boolean>;
   /** Resolves with the reason when the daemon cannot go on. */
   failed: Promise<string>;
 }
-
-/** With a source the config can be read again. */
-const openReloadingOf = (
-  host: Host,
-  { source, onRead = () => {} }: DaemonDependencies,
-  generations: ReturnType<typeof createGenerations>,
-  { stopping, onAnswered }: { stopping: AbortSignal; onAnswered(): void },
-) => {
-  if (source === undefined) return undefined;
-  const { replace, config } = generations;
-  const current = (): Config => {
-    const running = config();
-    if (running === undefined) throw new UnavailableError('the daemon is starting');
-    return running;
-  };
-  return openReloading({ ...host, source, current, replace, onRead, onAnswered, stopping });
-};
 
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   const { config, log, scrub, tracing, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
@@ -94,9 +76,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   };
 
   const work = async (host: Host) => {
-    generations = createGenerations({
-      ...host,
-      create: (one, fail) => createGeneration(host, one, fail),
+    generations = createGenerations(host, {
       fail: failed.resolve,
       onReplaced: ({ endpoints }, replacement) => {
         server.use(endpoints);
@@ -116,10 +96,11 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   const start = async (): Promise<{ opsUrl: string }> => {
     const host = await openHost();
     const { url, generations, first } = await work(host);
-    reloading = openReloadingOf(host, dependencies, generations, {
-      stopping: stopping.signal,
-      onAnswered: () => reporting.tellNow(),
-    });
+    const { source, onRead = () => {} } = dependencies;
+    const onAnswered = (): void => reporting.tellNow();
+    // With a source the config can be read again.
+    if (source !== undefined)
+      reloading = openReloading({ ...host, ...generations, source, onRead, onAnswered, stopping: stopping.signal });
     const selfReport = () => generations.selfReport() ?? first.selfReport();
     const reporting = startReporting(host, selfReport, stopping.signal);
     lifecycle.onStop('report', () => reporting.ended);

@@ -11,7 +11,7 @@ import { listenForPresses } from '../features/acknowledgement/listen.ts';
 import { createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
+import { ACKNOWLEDGE } from '../ops/page/acknowledge.ts';
 import { createRareWarning } from '../rarely.ts';
 import type { Context } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
@@ -25,13 +25,7 @@ export const createOnRefused = ({ metrics, log, now }: Pick<Context, 'metrics' |
   };
 };
 
-export interface Acknowledgement {
-  /** Of the messages of a channel. */
-  withButtons(channel: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>): WithButtons;
-  links?: LinkPages;
-  /** Presses arrive from now on. */
-  start(): Promise<void>;
-}
+export type Acknowledgement = NonNullable<ReturnType<typeof openAcknowledgement>>;
 
 /** For messages that are being changed when a generation ends. */
 const SHOW_GRACE_MS = 3000;
@@ -58,7 +52,7 @@ const tellMailboxesOf = ({ channels, store, log }: Context, dispatching: Dispatc
     : undefined;
 
 /** Undefined where the config has it off: then nothing is asked of Redis for it. */
-export const openAcknowledgement = (context: Context, dispatching: Dispatching): Acknowledgement | undefined => {
+export const openAcknowledgement = (context: Context, dispatching: Dispatching) => {
   const { config, store, channels, lifecycle, stopping: signal, log, now } = context;
   if (!config.alerts.acknowledge) return undefined;
   const { publicUrl } = config.ops;
@@ -104,14 +98,16 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching):
   };
 
   return {
-    withButtons: (channel) =>
+    /** Of the messages of a channel. */
+    withButtons: (channel: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>): WithButtons =>
       createAttach(channel, {
         ...shared,
         show,
         ...(publicUrl === undefined ? {} : { urlOf: pageUrl(publicUrl) }),
       }),
-    ...(publicUrl === undefined ? {} : { links: createLinkPages({ ...shared, acknowledge, onRefused }) }),
-    start: async () => {
+    links: publicUrl === undefined ? undefined : createLinkPages({ ...shared, acknowledge, onRefused }),
+    /** Presses arrive from now on. */
+    start: async (): Promise<void> => {
       await store.acknowledgements.key();
       const listening = channels.map(listen);
       lifecycle.onStop('presses', async () => {

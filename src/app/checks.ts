@@ -20,6 +20,7 @@ import { isPathSegment } from '../text.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 import type { Reading } from './poll.ts';
+import type { Turn } from './turns.ts';
 
 const LONGEST_PERIOD_MS = 15_000;
 /** With a short interval, three of them may pass while a machine is busy: readiness must not flap. */
@@ -58,6 +59,17 @@ const createDestinations =
     return [...found.values()];
   };
 
+/** Who hears of what is found, and how. */
+const audienceOf = ({ store, log, now }: Context, dispatching: Dispatching) => ({
+  outages: store.outageStore,
+  announce: dispatching.announce,
+  operators: dispatching.operators,
+  fallback: dispatching.fallback.destinations,
+  destinationsOf: createDestinations(dispatching),
+  log,
+  now,
+});
+
 /** What is looked at is copied: after a loss of Redis, any daemon may be the first to read a track that others read before. */
 const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>): Pick<Cursors, 'get'> => ({
   get: async (tracks) => {
@@ -72,7 +84,7 @@ const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>):
 
 /** Services and protocols that nobody reads. What it announces goes where the news of a broken channel goes. */
 export const openBlindness = (context: Context, dispatching: Dispatching, reading: Reading) => {
-  const { config, store, health, mirror, scrub, log, now } = context;
+  const { config, store, health, mirror, scrub } = context;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const seenLate = WRITTEN_LATE_MS + everyMs;
@@ -88,18 +100,12 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
     store: store.blindness,
     notifier: createBlindnessNotifier({
       store: store.blindness,
-      outages: store.outageStore,
-      announce: dispatching.announce,
-      operators: dispatching.operators,
-      fallback: dispatching.fallback.destinations,
-      destinationsOf: createDestinations(dispatching),
+      ...audienceOf(context, dispatching),
       reasonOf: (service, protocols) => {
         const reason = reading.reasonOf(service, protocols);
         return reason === undefined ? undefined : scrub(reason);
       },
       countAlerts: createCount(store),
-      log,
-      now,
     }),
     locks: store.locks,
     tracksOf: (service) => reading.tracksOf(service),
@@ -110,16 +116,8 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
     limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
     monotonic,
   });
-  return {
-    everyMs,
-    onRead: (stream: Stream): void => watch.note(tracksOf(stream)),
-    /** One look at every service; one that fails does not keep the others from it. */
-    round: async (): Promise<void> => {
-      const names = config.services.map(({ name }) => name);
-      const ends = await Promise.allSettled(names.map(check));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    },
-  };
+  const turns = config.services.map(({ name }): Turn => ({ name: `unread ${name}`, everyMs, run: () => check(name) }));
+  return { turns, onRead: (stream: Stream): void => watch.note(tracksOf(stream)) };
 };
 
 const LONGEST_ROUND_MS = 15_000;
@@ -134,7 +132,7 @@ const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
 const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, readersOf }: SilenceReading) => {
-  const { config, store, log, now } = context;
+  const { config, store, log } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
     Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
@@ -152,13 +150,7 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
     unread: store.blindness,
     notifier: createSilenceNotifier({
       silent: store.silent,
-      outages: store.outageStore,
-      announce: dispatching.announce,
-      operators: dispatching.operators,
-      fallback: dispatching.fallback.destinations,
-      destinationsOf: createDestinations(dispatching),
-      log,
-      now,
+      ...audienceOf(context, dispatching),
     }),
     locks: store.locks,
     times: createProbeTimes({
@@ -180,20 +172,12 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
 };
 
 /** Protocols of which nothing is inspected. What it announces goes where the news of unread ones goes. */
-export const openSilence = (context: Context, dispatching: Dispatching, reading: SilenceReading) => {
-  const { config } = context;
-  const { sources } = config.alerts;
-  const everyMs = roundMsOf(Object.values(config.protocols.overrides).flatMap((one) => one.expectEvery ?? []));
-  const check = openCheck(context, dispatching, reading);
-  return {
-    everyMs,
-    /** One look at every service; one that fails does not keep the others from it. */
-    round: async (signal: AbortSignal): Promise<void> => {
-      if (!sources.includes('inspections')) return;
-      const ends = await Promise.allSettled(config.services.map(({ name }) => check.round(name, signal)));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    },
-  };
+export const openSilence = (context: Context, dispatching: Dispatching, reading: SilenceReading): Turn[] => {
+  const { alerts, protocols, services } = context.config;
+  if (!alerts.sources.includes('inspections')) return [];
+  const everyMs = roundMsOf(Object.values(protocols.overrides).flatMap((one) => one.expectEvery ?? []));
+  const { round } = openCheck(context, dispatching, reading);
+  return services.map(({ name }) => ({ name: `silent ${name}`, everyMs, run: (signal) => round(name, signal) }));
 };
 
 /** Settings of protocols that change: it looks at each listing on the timer that came whole. */

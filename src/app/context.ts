@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { openConfiguredChannels } from '../channels/open.ts';
 import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
-import { HOLD_BOUNDS, type HoldBounds } from '../features/approval/store.ts';
+import { HOLD_BOUNDS } from '../features/approval/store.ts';
 import { USUAL_MS } from '../features/silence/check.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { LASTING_MS } from '../features/status/troubles.ts';
@@ -25,47 +25,34 @@ import type { OpenRedis } from './redis.ts';
 import { createStore, type openStore, type Store } from './store.ts';
 
 /** Bounds and waits that no config key sets. A test hands a daemon smaller ones. */
-export interface Limits {
+export const LIMITS = {
   /** Dead letters that are kept. */
-  dead: number;
-  /** What is held for destinations that nobody has approved. */
-  held: HoldBounds;
-  /** A trouble that may pass by itself needs somebody when it has lasted for so long. */
-  lastingMs: number;
-  /** No job has come through a queue for so long, or for as long as its canary may take. */
-  canaryLateMs: number;
-  /** A loop may stand still for so long, or for three of its intervals; longer fails `/livez`. */
-  loopBoundMs: number;
-  /** A loop that stands still for so long ends the daemon. */
-  loopEndMs: number;
-  /** How often it is looked whether the event loop was blocked. */
-  delayEveryMs: number;
-  /** How often Redis and the disk are looked at. */
-  detectEveryMs: number;
-  /** Jobs of a newer version are gone when none has come up for so long. */
-  newerJobsGoneMs: number;
-  /** How often a protocol is asked for its newest inspection, where there are few protocols. */
-  silenceProbeMs: number;
-  /** How often the config file is looked at; what is the same at two looks is read. */
-  configLookMs: number;
-  /** A changed config file comes into force within this time, or somebody has to know. */
-  configTakenMs: number;
-}
-
-export const LIMITS: Limits = {
   dead: MOST_DEAD,
+  /** What is held for destinations that nobody has approved. */
   held: HOLD_BOUNDS,
+  /** A trouble that may pass by itself needs somebody when it has lasted for so long. */
   lastingMs: LASTING_MS,
+  /** No job has come through a queue for so long, or for as long as its canary may take. */
   canaryLateMs: CANARY_LATE_MS,
+  /** A loop may stand still for so long, or for three of its intervals; longer fails `/livez`. */
   loopBoundMs: LEAST_BOUND_MS,
+  /** A loop that stands still for so long ends the daemon. */
   loopEndMs: END_MS,
+  /** How often it is looked whether the event loop was blocked. */
   delayEveryMs: LOOK_AT_DELAY_MS,
+  /** How often Redis and the disk are looked at. */
   detectEveryMs: LOOK_EVERY_MS,
+  /** Jobs of a newer version are gone when none has come up for so long. */
   newerJobsGoneMs: GONE_AFTER_MS,
+  /** How often a protocol is asked for its newest inspection, where there are few protocols. */
   silenceProbeMs: USUAL_MS,
+  /** How often the config file is looked at; what is the same at two looks is read. */
   configLookMs: 2000,
+  /** A changed config file comes into force within this time, or somebody has to know. */
   configTakenMs: 60_000,
 };
+
+export type Limits = typeof LIMITS;
 
 /** What commands have as well. */
 export interface Shared {

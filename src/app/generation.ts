@@ -5,13 +5,11 @@ import { openConfiguredChannels } from '../channels/open.ts';
 import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
-import type { DaemonReport } from '../features/status/daemons.ts';
 import { withinTime } from '../ops/asking.ts';
 import { createNewerJobs } from '../ops/checks.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { OpsServerSettings } from '../ops/server.ts';
 import { createTroubles } from '../ops/troubles.ts';
 import { openVerbs, sharedTurns, startWork } from './compose.ts';
 import type { Context, Grace, Host } from './context.ts';
@@ -20,123 +18,6 @@ import { expectHealth, openMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
 import { startTurns } from './turns.ts';
 import { openWatchdog } from './watchdog.ts';
-
-/** Everything that one config decides. */
-interface Generation {
-  config: Config;
-  /** Opens what it needs; nothing of it runs. */
-  open(): Promise<OpenGeneration>;
-  /** Soon: a process ends. Legal at any time; the same end however often it is called. */
-  stop(): Promise<boolean>;
-  /** Takes no new work at once, and lets what is in flight come to its own end. */
-  retire(): Promise<boolean>;
-}
-
-export interface OpenGeneration {
-  endpoints: OpsServerSettings;
-  health: Context['health'];
-  selfReport(): DaemonReport;
-  start(): Promise<void>;
-}
-
-interface GenerationsDependencies extends Pick<Host, 'store' | 'metrics' | 'log'> {
-  create(config: Config, fail: (reason: string) => void): Generation;
-  /** A generation that is in force cannot go on. */
-  fail(reason: string): void;
-  /** Called with one that comes into force after another. */
-  onReplaced(open: OpenGeneration, config: Config): void;
-}
-
-type Current = { generation: Generation; open: OpenGeneration };
-
-/** A new generation opens and starts within this time, or is given up. Nothing of that waits for a service or channel. */
-const START_WITHIN_MS = 30_000;
-const REDIS_WITHIN_MS = 3000;
-
-const demandRedis = async ({ redis }: Host['store']): Promise<void> => {
-  try {
-    if (redis.status !== 'ready') throw new Error('it is not connected');
-    await withinTime(redis.ping(), REDIS_WITHIN_MS);
-  } catch (error) {
-    throw new UnavailableError(`Redis does not answer (${messageOf(error)}); the new config is tried again by itself`);
-  }
-};
-
-/** What was proven or failed under the old config stands under the new one where that says the same of it. */
-const isUnaffected = (check: string, changed: readonly Path[]): boolean => {
-  const [what, name] = /^(\w+):(.*)$/s.exec(check)?.slice(1) ?? [];
-  if (what === 'service') return !changed.some(([section, key]) => section === 'services' && key === name);
-  if (what === 'channel') return !changed.some(([section, key]) => section === 'channels' && key === name);
-  return check === 'redis';
-};
-
-/** Which generation is in force, and how one of another config takes its place while it works. */
-export const createGenerations = (dependencies: GenerationsDependencies) => {
-  const { create, fail, onReplaced, store, metrics, log } = dependencies;
-  const living = new Set<Generation>();
-  let current: Current | undefined;
-  let retiring: Promise<unknown> = Promise.resolve();
-  let isStopping = false;
-
-  const createLiving = (config: Config): Generation => {
-    const generation = create(config, (reason) => {
-      if (current === undefined || current.generation === generation) fail(reason);
-    });
-    living.add(generation);
-    return generation;
-  };
-
-  const startAnother = async (generation: Generation, before: Current, changed: readonly Path[]) => {
-    const open = await generation.open();
-    for (const [name, check] of before.open.health.known()) {
-      if (isUnaffected(name, changed)) open.health.adopt(name, check);
-    }
-    await withinTime(open.start(), START_WITHIN_MS);
-    if (isStopping) throw new UnavailableError('the daemon is stopping');
-    return open;
-  };
-
-  const retire = async ({ generation }: Current): Promise<void> => {
-    const isClean = await generation.retire();
-    living.delete(generation);
-    log.info({ clean: isClean }, 'nothing works by the old config any more');
-    await metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
-  };
-
-  return {
-    /** The first one. It is opened, and started by the caller. */
-    begin: async (config: Config): Promise<OpenGeneration> => {
-      const generation = createLiving(config);
-      const open = await generation.open();
-      current = { generation, open };
-      return open;
-    },
-    /** Throws where the new one cannot work, and the one before it goes on. */
-    replace: async (config: Config, changed: readonly Path[]): Promise<void> => {
-      await retiring;
-      const before = current;
-      if (before === undefined || isStopping) throw new UnavailableError('the daemon is starting or stopping');
-      await demandRedis(store);
-      const generation = createLiving(config);
-      try {
-        current = { generation, open: await startAnother(generation, before, changed) };
-      } catch (error) {
-        await generation.stop();
-        living.delete(generation);
-        throw isStopping ? new UnavailableError('the daemon is stopping') : error;
-      }
-      onReplaced(current.open, config);
-      retiring = retire(before).catch(() => {});
-    },
-    config: (): Config | undefined => current?.generation.config,
-    selfReport: (): DaemonReport | undefined => current?.open.selfReport(),
-    stop: async (): Promise<boolean> => {
-      isStopping = true;
-      const ends = await Promise.all([...living].map((generation) => generation.stop()));
-      return ends.every(Boolean);
-    },
-  };
-};
 
 export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 1000, step: 6000 };
 
@@ -174,8 +55,11 @@ const openContext = async (host: Host, config: Config, bounds: Bounds): Promise<
   };
 };
 
+type Generation = ReturnType<typeof createGeneration>;
+type OpenGeneration = Awaited<ReturnType<Generation['open']>>;
+
 /** Nothing of it runs before `start`. */
-export const createGeneration = (host: Host, config: Config, fail: Context['fail']): Generation => {
+const createGeneration = (host: Host, config: Config, fail: Context['fail']) => {
   const lifecycle = createLifecycle(host.log, AT_STOP.step);
   const stopping = new AbortController();
   const grace = { ...AT_STOP };
@@ -189,6 +73,7 @@ export const createGeneration = (host: Host, config: Config, fail: Context['fail
   };
   return {
     config,
+    /** Opens what it needs; nothing of it runs. */
     open: async () => {
       const context = await openContext(host, config, { lifecycle, grace, stopping: stopping.signal, fail });
       const verbs = openVerbs(context);
@@ -208,13 +93,114 @@ export const createGeneration = (host: Host, config: Config, fail: Context['fail
       };
       return { endpoints: ops.endpoints, selfReport: ops.selfReport, health: context.health, start };
     },
+    /** Soon: a process ends. Legal at any time; the same end however often it is called. */
     stop: () => {
       Object.assign(grace, AT_STOP);
       return end();
     },
+    /** Takes no new work at once, and lets what is in flight come to its own end. */
     retire: () => {
       Object.assign(grace, atRetirement(config));
       return end();
+    },
+  };
+};
+
+/** A new generation opens and starts within this time, or is given up. Nothing of that waits for a service or channel. */
+const START_WITHIN_MS = 30_000;
+const REDIS_WITHIN_MS = 3000;
+
+const demandRedis = async ({ redis }: Host['store']): Promise<void> => {
+  try {
+    if (redis.status !== 'ready') throw new Error('it is not connected');
+    await withinTime(redis.ping(), REDIS_WITHIN_MS);
+  } catch (error) {
+    throw new UnavailableError(`Redis does not answer (${messageOf(error)}); the new config is tried again by itself`);
+  }
+};
+
+/** What was proven or failed under the old config stands under the new one where that says the same of it. */
+const isUnaffected = (check: string, changed: readonly Path[]): boolean => {
+  const [what, name] = /^(\w+):(.*)$/s.exec(check)?.slice(1) ?? [];
+  if (what === 'service') return !changed.some(([section, key]) => section === 'services' && key === name);
+  if (what === 'channel') return !changed.some(([section, key]) => section === 'channels' && key === name);
+  return check === 'redis';
+};
+
+interface GenerationEvents {
+  /** A generation that is in force cannot go on. */
+  fail(reason: string): void;
+  /** Called with one that comes into force after another. */
+  onReplaced(open: OpenGeneration, config: Config): void;
+}
+
+/** Which generation is in force, and how one of another config takes its place while it works. */
+export const createGenerations = (host: Host, { fail, onReplaced }: GenerationEvents) => {
+  const living = new Set<Generation>();
+  let current: { generation: Generation; open: OpenGeneration } | undefined;
+  let retiring: Promise<unknown> = Promise.resolve();
+  let isStopping = false;
+
+  const createLiving = (config: Config): Generation => {
+    const generation: Generation = createGeneration(host, config, (reason) => {
+      if (current === undefined || current.generation === generation) fail(reason);
+    });
+    living.add(generation);
+    return generation;
+  };
+
+  const startAnother = async (generation: Generation, before: OpenGeneration, changed: readonly Path[]) => {
+    const open = await generation.open();
+    for (const [name, check] of before.health.known()) {
+      if (isUnaffected(name, changed)) open.health.adopt(name, check);
+    }
+    await withinTime(open.start(), START_WITHIN_MS);
+    if (isStopping) throw new UnavailableError('the daemon is stopping');
+    return open;
+  };
+
+  const retire = async (generation: Generation): Promise<void> => {
+    const isClean = await generation.retire();
+    living.delete(generation);
+    host.log.info({ clean: isClean }, 'nothing works by the old config any more');
+    await host.metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
+  };
+
+  return {
+    /** The first one. It is opened, and started by the caller. */
+    begin: async (config: Config) => {
+      const generation = createLiving(config);
+      const open = await generation.open();
+      current = { generation, open };
+      return open;
+    },
+    /** Throws where the new one cannot work, and the one before it goes on. */
+    replace: async (config: Config, changed: readonly Path[]): Promise<void> => {
+      await retiring;
+      const before = current;
+      if (before === undefined || isStopping) throw new UnavailableError('the daemon is starting or stopping');
+      await demandRedis(host.store);
+      const generation = createLiving(config);
+      try {
+        current = { generation, open: await startAnother(generation, before.open, changed) };
+      } catch (error) {
+        await generation.stop();
+        living.delete(generation);
+        throw isStopping ? new UnavailableError('the daemon is stopping') : error;
+      }
+      onReplaced(current.open, config);
+      retiring = retire(before.generation).catch(() => {});
+    },
+    /** The config in force. */
+    current: (): Config => {
+      if (current === undefined) throw new UnavailableError('the daemon is starting');
+      return current.generation.config;
+    },
+    selfReport: () => current?.open.selfReport(),
+    stop: async (): Promise<boolean> => {
+      isStopping = true;
+      const ends = await Promise.all([...living].map((generation) => generation.stop()));
+      return ends.every(Boolean);
     },
   };
 };

@@ -57,7 +57,7 @@ interface MaintenanceParts extends Verbs, Ops {
 /** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
 export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
   const { config, log, store, mirror, channels, newerJobs, now } = context;
-  const { review, reading, delivering, watchdog, blindness, silence } = parts;
+  const { review, reading, delivering, watchdog } = parts;
   const watch = createLoopWatch({
     ...context,
     kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(context, kind) })),
@@ -101,12 +101,11 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
   const turns: Turn[] = [
     { name: 'maintenance', everyMs: context.maintenanceEveryMs, run: round },
     { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: parts.channelCheck.round },
-    { name: 'unread services', everyMs: blindness.everyMs, run: blindness.round },
     { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: parts.lookUpNames },
-    { name: 'silent protocols', everyMs: silence.everyMs, run: silence.round },
-    { name: 'troubles of Tocsin itself', everyMs: watchdog.everyMs, run: watchdog.round },
+    ...parts.blindness.turns,
+    ...parts.silence,
+    ...watchdog.turns,
   ];
-  if (watchdog.heartbeat) turns.push({ name: 'heartbeat', ...watchdog.heartbeat });
   return {
     turns,
     /** Resolves when every service has been listed once, or the daemon stops. */

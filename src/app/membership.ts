@@ -109,8 +109,6 @@ const REPORT_EVERY_MS = 5000;
 /** While it is not ready, so that a start and a recovery show soon. */
 const REPORT_TROUBLE_EVERY_MS = 1000;
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
-
 /** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
 export const startReporting = ({ store, log }: Host, selfReport: () => DaemonReport, stopping: AbortSignal) => {
   const { redis, daemonReports } = store;
@@ -119,14 +117,7 @@ export const startReporting = ({ store, log }: Host, selfReport: () => DaemonRep
     if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
   };
   const stopped = new Promise<void>((resolve) => {
-    stopping.addEventListener(
-      'abort',
-      () => {
-        waiting.abort();
-        resolve();
-      },
-      { once: true },
-    );
+    stopping.addEventListener('abort', () => resolve(), { once: true });
   });
   const report = async (): Promise<void> => {
     while (!stopping.aborted) {
@@ -135,7 +126,7 @@ export const startReporting = ({ store, log }: Host, selfReport: () => DaemonRep
       // Without Redis a write waits for it to come back: a stop must not.
       await Promise.race([daemonReports.write(own).catch(failed), stopped]);
       const everyMs = own.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS;
-      await pause(everyMs, waiting.signal);
+      await sleep(everyMs, undefined, { signal: AbortSignal.any([waiting.signal, stopping]) }).catch(() => {});
     }
     // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
     if (redis.status !== 'ready') return;

@@ -12,6 +12,7 @@ import { lookAtRedis } from '../redis/check.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Ops } from './ops.ts';
+import type { Turn } from './turns.ts';
 
 type Daemons = Ops['daemons'];
 
@@ -66,14 +67,14 @@ const proofsOf = ({ config, channels, health, now }: Context, canaries: Readonly
   ];
 };
 
-const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: () => Proof[]) => {
+const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: () => Proof[]): Turn[] => {
   const { config, store, maintenanceEveryMs, stopping } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
-  if (url === undefined) return undefined;
+  if (url === undefined) return [];
   const isRedisReady = (): boolean => store.redis.status === 'ready';
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
   const openedAt = monotonic();
-  const beat = createHeartbeat({
+  const run = createHeartbeat({
     ...context,
     url,
     reason: async () => {
@@ -86,7 +87,7 @@ const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: ()
     signal: stopping,
     everyMs,
   });
-  return { everyMs, run: beat };
+  return [{ name: 'heartbeat', everyMs, run }];
 };
 
 export type Watchdog = ReturnType<typeof openWatchdog>;
@@ -109,13 +110,15 @@ export const openWatchdog = (context: Context, verbs: Verbs, daemons: Daemons) =
     afterMs: config.watchdog.after,
     monotonic,
   });
+  const run = async (): Promise<void> => {
+    await detect();
+    await announce();
+  };
   return {
-    everyMs,
     onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),
-    round: async (): Promise<void> => {
-      await detect();
-      await announce();
-    },
-    heartbeat: openHeartbeat(context, list, proofsOf(context, canaries)),
+    turns: [
+      { name: 'troubles of Tocsin itself', everyMs, run },
+      ...openHeartbeat(context, list, proofsOf(context, canaries)),
+    ],
   };
 };
