@@ -95,7 +95,7 @@ export interface ComposeContext {
   storm?: Storm;
 }
 
-/** One thing to send. `body` is whatever the kind's transport takes. */
+/** One thing to send. `body` is what the kind's transport takes. */
 export interface Message<Body = unknown> {
   destination: Destination;
   /** The alerts that this message is about: all of them are delivered when it is. Never empty. */
@@ -180,7 +180,7 @@ interface EntryRules {
   contactsNeed?: string;
 }
 
-/** What a person has told `tocsin init` of a channel. */
+/** What a person has answered to `tocsin init`. */
 export interface SetupAnswers {
   /** One address: for test messages, and for alerts that reach nobody else. */
   to: string;
@@ -190,14 +190,6 @@ export interface SetupAnswers {
   relay?: { from: string; host: string; port: number; tls?: string; user?: string };
   /** The address is no public one by https. */
   isPrivate?: boolean;
-}
-
-/** How the lines of a section write values. */
-interface SetupWriting {
-  /** A text in quotes, in which nothing is replaced. */
-  quoted(text: string): string;
-  /** The variable of the secret. */
-  secret: string;
 }
 
 /** What `tocsin init` asks for a kind, and what it writes. */
@@ -210,19 +202,16 @@ interface Setup {
   secret: { variable: string } & ({ question: string } | { make(): string });
   /** It sends through a mail relay, which is asked for as well; the secret only where somebody logs in there. */
   hasRelay?: true;
-  /** The kind's section in YAML, two spaces in. */
-  linesOf(answers: SetupAnswers, writing: SetupWriting): string[];
-}
-
-/** A message as `tocsin preview` shows it, besides what it is composed of. */
-export interface PreviewOptions {
-  /** What stands below it. */
-  annotation?: Annotation | undefined;
-  webhookFormat: string;
+  /** The kind's section in YAML, two spaces in. `quoted`: a text in which nothing is replaced; `secret`: its variable. */
+  linesOf(answers: SetupAnswers, writing: { quoted(text: string): string; secret: string }): string[];
 }
 
 /** Composes as the channel would, with neither config nor provider's library. One body for each message. */
-export type ComposePreview = (parcel: Parcel, context: ComposeContext, options: PreviewOptions) => unknown[];
+export type ComposePreview = (
+  parcel: Parcel,
+  context: ComposeContext,
+  options: { annotation?: Annotation | undefined; webhookFormat: string },
+) => unknown[];
 
 /** The certificates of a section. */
 export interface Certificates {

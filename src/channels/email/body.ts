@@ -60,8 +60,11 @@ export const quoted = (text: string): string =>
     .map((line) => `${MARK}${line}`.trimEnd())
     .join('\n');
 
-/** The parts that are not empty, with blank lines between them. */
-export const paragraphs = (...parts: string[]): string => `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+/** The parts that are not empty, with `between` between them. */
+export const joined = (parts: readonly string[], between = '\n'): string =>
+  parts.filter((part) => part !== '').join(between);
+
+export const paragraphs = (...parts: string[]): string => `${joined(parts, '\n\n')}\n`;
 
 /** Far longer than what a person writes: it keeps a runaway text from filling mailboxes. */
 const TEXT_LIMIT = 100_000;

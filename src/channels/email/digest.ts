@@ -12,7 +12,7 @@ import {
   nameOf,
   topOf,
 } from '../digest-content.ts';
-import { type MailParts, paragraphs, quoted, wrap } from './body.ts';
+import { joined, type MailParts, paragraphs, quoted, wrap } from './body.ts';
 import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, smallHtml, WRAP } from './page.ts';
 
 /** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
@@ -144,7 +144,7 @@ const digestHtml = (content: DigestContent, shown: Shown, subject: string, foote
         ...(content.notice === undefined ? [] : [noticeHtml(content.notice)]),
       ].join('\n'),
       [...shown.tables.map(tableHtml), period(content)].join('\n'),
-      [itemsHtml('The others', shown.others), small(shown.rest, '0 0 12px')].filter((part) => part !== '').join('\n'),
+      joined([itemsHtml('The others', shown.others), small(shown.rest, '0 0 12px')]),
     ],
   });
 

@@ -171,32 +171,32 @@ const whatOf = ({ prefix, word, where }: Content): string =>
   `${prefix === undefined ? '' : `${prefix} `}${word} · ${where}`;
 
 /** One mail for each incident, or one digest if there are many. */
-export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Message<MailBody>[]> =>
-  messagesOf<MailBody>(parcel, {
+export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Message<MailBody>[]> => {
+  const wording = wordingOf(context);
+  const commonOf = (tone: Tone, alerts: readonly Alert[], destination: Destination) => ({
+    date: context.sentAt,
+    isUrgent: isUrgent(tone, alerts),
+    ...seriesOf(alerts, destination),
+  });
+  return messagesOf<MailBody>(parcel, {
     single: function* (alerts, destination) {
-      const content = yield* describeIncident(alerts, wordingOf(context));
+      const content = yield* describeIncident(alerts, wording);
       const subject = subjectOf(headlineOf(content), markOf(alerts));
       return {
         subject,
         ...singleParts(content, subject, footerOf(alerts, destination), context.format),
         ...(content.isOurs ? {} : { what: whatOf(content) }),
-        date: context.sentAt,
-        isUrgent: isUrgent(content.tone, alerts),
-        ...seriesOf(alerts, destination),
+        ...commonOf(content.tone, alerts, destination),
       };
     },
     digest: function* (alerts, destination) {
-      const content = yield* describeDigest(alerts, wordingOf(context), context.storm);
+      const content = yield* describeDigest(alerts, wording, context.storm);
       const subject = subjectOf(digestHeadline(content), content.id);
-      return {
-        subject,
-        ...(yield* digestParts(content, subject, digestFooter(destination), context.format)),
-        date: context.sentAt,
-        isUrgent: isUrgent(content.tone, alerts),
-        ...seriesOf(alerts, destination),
-      };
+      const parts = yield* digestParts(content, subject, digestFooter(destination), context.format);
+      return { subject, ...parts, ...commonOf(content.tone, alerts, destination) };
     },
   });
+};
 
 const ACKNOWLEDGE_URL = 'https://tocsin.example.com/acknowledge/sample';
 

@@ -1,7 +1,7 @@
 /** What is true of e-mail as a kind. Its transport, and with it nodemailer, is loaded where e-mail is configured. */
 import type { ChannelEntry } from '../../item.ts';
 import { quoteContact } from '../address.ts';
-import type { Addresses, ChannelModule, SetupAnswers } from '../channel.ts';
+import type { Addresses, ChannelModule } from '../channel.ts';
 import { parseAddress } from './address.ts';
 import type { EmailConfig } from './config.ts';
 
@@ -17,8 +17,6 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [address]));
   return { addresses: [...new Set(addresses)], problems };
 };
-
-type Relay = NonNullable<SetupAnswers['relay']>;
 
 /** E-mail, for the registry. */
 export const email: ChannelModule<EmailConfig> = {
@@ -43,20 +41,17 @@ export const email: ChannelModule<EmailConfig> = {
     question: 'Mailbox to send to, like oncall@example.com: ',
     secret: { variable: 'SMTP_PASSWORD', question: 'Password at the relay (does not show): ' },
     hasRelay: true,
-    linesOf: (
-      { relay: { from = '', host = '', port = 587, tls, user } = {} as Partial<Relay> },
-      { quoted, secret },
-    ) => [
+    linesOf: ({ relay }, { quoted, secret }) => [
       '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
       '  # certificate of its own, or without TLS, see tls and ca in config/tocsin.example.yaml.',
       '  email:',
-      `    from: ${quoted(from)}`,
+      `    from: ${quoted(relay?.from ?? '')}`,
       '    smtp:',
-      `      host: ${quoted(host)}`,
-      `      port: ${port}`,
-      ...(port === 465 ? ['      secure: true'] : []),
-      ...(tls === undefined ? [] : [`      tls: ${tls}`]),
-      ...(user === undefined ? [] : [`      user: ${quoted(user)}`, `      pass: ${secret}`]),
+      `      host: ${quoted(relay?.host ?? '')}`,
+      `      port: ${relay?.port ?? 587}`,
+      ...(relay?.port === 465 ? ['      secure: true'] : []),
+      ...(relay?.tls === undefined ? [] : [`      tls: ${relay.tls}`]),
+      ...(relay?.user === undefined ? [] : [`      user: ${quoted(relay.user)}`, `      pass: ${secret}`]),
     ],
   },
   summaryOf: ({ smtp: { host, port } }) => `email by ${host}:${port}`,

@@ -13,7 +13,7 @@ import {
 import { shortenHex } from '../content/foreign.ts';
 import { firstLine, moreText, ownTitled } from '../content/heading.ts';
 import { detectionText } from '../digest-content.ts';
-import { type Bounded, boundedOf, type MailParts, paragraphs, quoted, wrap } from './body.ts';
+import { type Bounded, boundedOf, joined, type MailParts, paragraphs, quoted, wrap } from './body.ts';
 import {
   buttonHtml,
   headingHtml,
@@ -87,9 +87,8 @@ const ownHtml = ([first, ...others]: readonly Line[]): string => {
 const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
   const { detections, message, isOurs } = bounded.content;
   const foreign = message === undefined || isOurs ? [] : [quoteHtml(`<span style="${PRE}">${lines(message)}</span>`)];
-  return [ownHtml(rest), ...foreign, ...detections.map(detectionHtml), smallHtml(moreText(bounded), '8px 0 0')]
-    .filter((part) => part !== '')
-    .join('\n');
+  const said = [...detections.map(detectionHtml), smallHtml(moreText(bounded), '8px 0 0')];
+  return joined([ownHtml(rest), ...foreign, ...said]);
 };
 
 /** One touch or click takes the value whole, and nothing beside it. */
@@ -151,7 +150,7 @@ const singleHtml = (bounded: Bounded, subject: string, footer: string): string =
   ];
   return pageHtml({
     ...{ tone, subject, footer, preheader: preheaderOf(content, head) },
-    sections: [first.filter((part) => part !== '').join('\n'), detailsHtml(bounded)],
+    sections: [joined(first), detailsHtml(bounded)],
   });
 };
 
@@ -171,7 +170,7 @@ const happenedText = (bounded: Bounded): string => {
   // A command of ours has to be copied whole: its line is not broken.
   if (message !== undefined) return isOurs ? linked(bounded.content) : quoted(message);
   const said = detections.map(detectionText).join('\n\n');
-  return [said === '' ? '' : quoted(said), moreText(bounded)].filter((part) => part !== '').join('\n\n');
+  return joined([said === '' ? '' : quoted(said), moreText(bounded)], '\n\n');
 };
 
 /** The value ends its line, so that it can be copied alone. A link that stands above is not said again. */
