@@ -98,7 +98,7 @@ const requestsOf = (
   const context = { format: 'rich' as const, presentation: createPresentation(), sentAt: iso(now) };
   const messages = atOnce(module.compose({ destination, alerts }, context, { batch: alerts.length }));
   const timestamp = String(Math.floor(now / 1000));
-  return messages.flatMap(({ id, body: { requests } }) =>
+  return messages.flatMap(({ id, body: requests }) =>
     requests.map((request) => {
       const receiver = { address, credentials: CREDENTIALS };
       const { url = address, text: body = request.text, headers = {} } = module.complete?.(request, receiver) ?? {};

@@ -110,7 +110,7 @@ const PEERS: Record<string, Peer> = {
       closers.push(channel.close);
       const destination = destinationOf('webhook', url);
       return await channel.send(
-        { destination, alerts: [], id: '1', body: { format: 'standard', requests: [{ text: '{}' }] }, isDigest: false },
+        { destination, alerts: [], id: '1', body: [{ text: '{}' }], isDigest: false },
         signal(),
       );
     },

@@ -15,7 +15,7 @@ import { iso } from '../../src/time.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from './alerts.ts';
 import { HOSTILE_TEXTS } from './hostile.ts';
 
-export const textOf = ({ body: { requests } }: Message<WebhookBody>): string => {
+export const textOf = ({ body: requests }: Message<WebhookBody>): string => {
   const [request, ...more] = requests;
   if (request === undefined || more.length > 0) throw new Error(`${requests.length} requests`);
   return request.text;

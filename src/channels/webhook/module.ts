@@ -69,7 +69,7 @@ export const webhook: ChannelModule<WebhookConfig> = {
       return (parcel, context, { webhookFormat }) => {
         const format = formatOf(WEBHOOK_FORMATS.find((one) => one === webhookFormat) ?? 'standard');
         return atOnce(format.compose(parcel, context, { batch: parcel.alerts.length })).flatMap(({ body }) =>
-          body.requests.map(({ text }) => JSON.parse(text) as unknown),
+          body.map(({ text }) => JSON.parse(text) as unknown),
         );
       };
     },

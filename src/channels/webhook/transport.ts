@@ -54,12 +54,12 @@ const createSend = (
   const namedKeysOf = createNamedSecretFinder(config, signingKey);
 
   const request = async (
-    { id, body: { format }, destination: { address } }: Message<WebhookBody>,
+    { id, destination: { address } }: Message<WebhookBody>,
     part: WebhookRequest,
     signal: AbortSignal,
   ): Promise<string | undefined> => {
+    const { format, headers, credentials, connectionTo } = settingsFor(address);
     const module = formatOf(format);
-    const { headers, credentials, connectionTo } = settingsFor(address);
     const {
       url = address,
       text = part.text,
@@ -88,15 +88,14 @@ const createSend = (
 
   /** One request; where the message has more, the receipt says which is next. */
   return async (message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
-    const { requests } = message.body;
     const index = Number(message.progress ?? 0);
-    const part = requests[index];
+    const part = message.body[index];
     if (part === undefined) return {};
     const deadline = startDeadline(signal, config.timeout);
     const providerId = await request(message, part, deadline.signal).finally(deadline.end);
     return {
       ...(providerId === undefined ? {} : { providerId }),
-      ...(index + 1 < requests.length ? { progress: String(index + 1) } : {}),
+      ...(index + 1 < message.body.length ? { progress: String(index + 1) } : {}),
     };
   };
 };

@@ -96,7 +96,7 @@ test.each(['discord', 'teams'] as const)('in %s', (format) => {
     { destination: destinationOf('webhook', 'https://x.example'), alerts: [alertOf()] },
     contextOf('rich'),
   );
-  const [{ text = '' } = {}] = message?.body.requests ?? [];
+  const [{ text = '' } = {}] = message?.body ?? [];
   const { embeds, attachments } = JSON.parse(text);
   const shown = JSON.stringify(embeds ?? attachments[0].content.body).replaceAll('\\\\', '');
   expect(shown).toContain(TITLE);

@@ -390,18 +390,15 @@ test('verify names the formats of receivers, and no path', async () => {
 });
 
 test('another format is signed where a secret is meant for its receiver alone', async () => {
-  const { receiver, channel } = await openWebhook({ secret: secretOf('a') });
+  const { receiver } = await openWebhook({});
   const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
   closers.push(guard.close);
   const address = `${receiver.origin}/in`;
-  const own = createWebhookChannel(
-    webhookConfig.parse({
-      secret: secretOf('a'),
-      secrets: { [address]: secretOf('b') },
-      receivers: { [address]: { format: 'alertmanager' } },
-    }),
-    { post: guard.post, now: Date.now },
-  );
+  const channelWith = (secrets: Record<string, string>) =>
+    createWebhookChannel(
+      webhookConfig.parse({ secret: secretOf('a'), secrets, receivers: { [address]: { format: 'alertmanager' } } }),
+      { post: guard.post, now: Date.now },
+    );
   const context = { format: 'rich' as const, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' };
   const [message] = composeAs(
     'alertmanager',
@@ -409,8 +406,8 @@ test('another format is signed where a secret is meant for its receiver alone', 
     context,
   );
   if (message === undefined) throw new Error('nothing composed');
-  await own.send(message, AbortSignal.timeout(20_000));
-  await channel.send(message, AbortSignal.timeout(20_000));
+  await channelWith({ [address]: secretOf('b') }).send(message, AbortSignal.timeout(20_000));
+  await channelWith({}).send(message, AbortSignal.timeout(20_000));
   const [signed, unsigned] = receiver.arrived;
   expect(new Webhook(secretOf('b')).verify(signed?.body ?? '', signed?.headers ?? {})).toHaveLength(1);
   expect(Object.keys(unsigned?.headers ?? {}).filter((name) => name.startsWith('webhook-'))).toEqual([]);

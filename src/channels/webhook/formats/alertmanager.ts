@@ -80,7 +80,7 @@ const alertOf = (briefing: Briefing, { format, sentAt }: ComposeContext): object
 export const alertmanager: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: composeEach('alertmanager', (alert, destination, context) => [
+  compose: composeEach((alert, destination, context) => [
     requestOf(eachEvent(alert, destination, context, (briefing) => alertOf(briefing, context))),
   ]),
 };

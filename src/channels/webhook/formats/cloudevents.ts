@@ -38,5 +38,5 @@ const eventOf = (alert: Alert, destination: Destination, context: ComposeContext
 export const cloudevents: FormatModule = {
   contentType: 'application/cloudevents+json; charset=utf-8',
   isSigned: true,
-  compose: composeEach('cloudevents', (...about) => [requestOf(eventOf(...about))]),
+  compose: composeEach((...about) => [requestOf(eventOf(...about))]),
 };

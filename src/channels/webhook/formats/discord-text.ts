@@ -7,7 +7,7 @@ import { shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Line, Piece } from '../../content/content.ts';
 import type { Tone } from '../../content/severity.ts';
-import { requestOf, type WebhookBody, type WebhookRequest } from './format.ts';
+import { requestOf, type WebhookRequest } from './format.ts';
 
 /** Of one message. Source: https://docs.discord.com/developers/resources/message#embed-object-embed-limits */
 export const LIMITS = { title: 256, description: 4096, all: 6000, content: 2000 };
@@ -46,10 +46,8 @@ export const embedRequest = (embeds: readonly Embed[], format: Format, isSilent 
     ...(format === 'rich' && isSilent ? { flags: SILENT } : {}),
   });
 
-export const textBody = (content: string): WebhookBody => ({
-  format: 'discord',
-  requests: [requestOf({ content, allowed_mentions: ALLOWED_MENTIONS })],
-});
+export const textRequest = (content: string): WebhookRequest =>
+  requestOf({ content, allowed_mentions: ALLOWED_MENTIONS });
 
 /** A backslash makes any of them a plain character; the colon is that of links (`https://`) and of emoji (`:fire:`). */
 const ACTIVE = /[\\*_~`|[\]<>@#:]/g;

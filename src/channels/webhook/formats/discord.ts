@@ -18,7 +18,7 @@ import {
   lineDiscord,
   linkDiscord,
   sizeOf,
-  textBody,
+  textRequest,
   valueDiscord,
 } from './discord-text.ts';
 import { type FormatModule, idAt, type Verdict, type WebhookBody, type WebhookRequest } from './format.ts';
@@ -117,7 +117,7 @@ const minimalText = ({ headline, lines, details }: Content): string => {
 
 /** `isSilent`: it appears without a sound. */
 const singleDiscord = (content: Content, format: Format, isSilent: boolean): WebhookBody => {
-  if (format === 'minimal') return textBody(minimalText(content));
+  if (format === 'minimal') return [textRequest(minimalText(content))];
   const { message = '', isOurs } = content;
   const own = ownLines(content);
   const isWithin = (part: string): boolean => saidLines(part, isOurs).join('').length <= PART_LIMIT;
@@ -128,7 +128,7 @@ const singleDiscord = (content: Content, format: Format, isSilent: boolean): Web
     const description = [...saidLines(text, isOurs), ...remarkLines(remark)].join('\n');
     return embedRequest([{ description, color: first.color }], format, isSilent);
   });
-  return { format: 'discord', requests: [embedRequest([first, ...folded], format, isSilent), ...continued] };
+  return [embedRequest([first, ...folded], format, isSilent), ...continued];
 };
 
 // Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.
@@ -200,7 +200,7 @@ const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
   const remark = (left: number): string[] => (left > 0 ? [`and ${left} more; all of them: \`${command}\``] : []);
   if (format === 'minimal') {
     const { lines, left } = listed(items, 0, LIMITS.content - LIMITS.title - REMARK_ROOM);
-    return textBody([title, ...lines, ...remark(left)].join('\n'));
+    return [textRequest([title, ...lines, ...remark(left)].join('\n'))];
   }
   const { lines, left } = firstThatFits(
     SAID_LIMITS,
@@ -208,7 +208,7 @@ const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
     (made) => made.left === 0,
   );
   const list: Embed = { description: [...lines, ...remark(left)].join('\n'), color: head.color };
-  return { format: 'discord', requests: [embedRequest([head, list], format)] };
+  return [embedRequest([head, list], format)];
 };
 
 const LONGEST_WAIT_MS = 3_600_000;

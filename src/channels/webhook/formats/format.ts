@@ -7,7 +7,6 @@ import type { ComposeContext, Message } from '../../channel.ts';
 import { jsonObjectIn, textIn } from '../../content/foreign.ts';
 import type { PostResponse } from '../../http.ts';
 import { toMessage } from '../../incidents.ts';
-import type { WebhookFormat } from './names.ts';
 
 /** One POST, without anything secret. */
 export interface WebhookRequest {
@@ -18,21 +17,11 @@ export interface WebhookRequest {
 }
 
 /** A message. Several requests are sent one after the other; the first is the one that matters most. */
-export interface WebhookBody {
-  format: WebhookFormat;
-  requests: readonly WebhookRequest[];
-}
+export type WebhookBody = readonly WebhookRequest[];
 
 export interface Credentials {
   routingKey?: Secret | undefined;
   apiKey?: Secret | undefined;
-}
-
-/** What the receiver adds to a request. */
-export interface Completed {
-  url?: string;
-  text?: string;
-  headers?: Record<string, string>;
 }
 
 /** What an answer means, where the status alone does not tell. */
@@ -52,7 +41,10 @@ export interface FormatModule {
   isSigned: boolean;
   compose(parcel: Parcel, context: ComposeContext, options: { batch: number }): Sliced<Message<WebhookBody>[]>;
   /** Puts in what only this receiver has. Default: the text goes to the receiver's URL as it is. */
-  complete?(request: WebhookRequest, receiver: { address: string; credentials: Credentials }): Completed;
+  complete?(
+    request: WebhookRequest,
+    receiver: { address: string; credentials: Credentials },
+  ): { url?: string; text?: string; headers?: Record<string, string> };
   /** The vendor's id of what it took; undefined where the answer has none. */
   idIn?(response: PostResponse): string | undefined;
   /** What an answer means, where the vendor says more than HTTP does. */
@@ -63,14 +55,9 @@ export const requestOf = (content: object): WebhookRequest => ({ text: JSON.stri
 
 /** One message for each alert, with at least one request. */
 export const composeEach =
-  (
-    format: WebhookFormat,
-    requestsOf: (alert: Alert, destination: Destination, context: ComposeContext) => WebhookRequest[],
-  ): FormatModule['compose'] =>
+  (bodyOf: (alert: Alert, destination: Destination, context: ComposeContext) => WebhookBody): FormatModule['compose'] =>
   ({ destination, alerts }, context) =>
-    mapSliced(alerts, (alert) =>
-      toMessage(destination, [alert], { format, requests: requestsOf(alert, destination, context) }, false),
-    );
+    mapSliced(alerts, (alert) => toMessage(destination, [alert], bodyOf(alert, destination, context), false));
 
 /** The URL without its query: there an operator may tell apart receivers that share one URL. */
 export const withoutQuery = (address: string, path = ''): string => {

@@ -71,7 +71,7 @@ const KEY_REFUSED: Verdict = {
 export const opsgenie: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: composeEach('opsgenie', (alert, destination, context) =>
+  compose: composeEach((alert, destination, context) =>
     eachEvent(alert, destination, context, (briefing) =>
       briefing.isRaised ? requestOf(alertOf(briefing, context.format)) : closing(briefing),
     ),

@@ -71,7 +71,7 @@ const KEY_REFUSED: Verdict = {
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
   isSigned: false,
-  compose: composeEach('pagerduty', (alert, destination, context) =>
+  compose: composeEach((alert, destination, context) =>
     eachEvent(alert, destination, context, (briefing) => requestOf(eventOf(briefing, context.format))),
   ),
   complete: ({ text }, { address, credentials: { routingKey } }) => ({

@@ -85,12 +85,7 @@ export const standard: FormatModule = {
     const { format } = context;
     const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
     return mapSliced(chunksOf(alerts, format === 'rich' ? batch : 1), (some) =>
-      toMessage(
-        destination,
-        some,
-        { format: 'standard', requests: [requestOf(contentOf(some, destination, whole, context))] },
-        false,
-      ),
+      toMessage(destination, some, [requestOf(contentOf(some, destination, whole, context))], false),
     );
   },
 };

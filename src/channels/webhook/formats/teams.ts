@@ -147,7 +147,7 @@ const minimalCard = ({ headline, details, lines }: Content): WebhookRequest => {
 
 /** One card, with fewer details where it is too large; a long message goes on in further cards. */
 const singleTeams = (content: Content, format: Format): WebhookBody => {
-  if (format === 'minimal') return { format: 'teams', requests: [minimalCard(content)] };
+  if (format === 'minimal') return [minimalCard(content)];
   const { message = '', title, tone, isOurs } = content;
   const own = ownBlocks(content);
   const [begin, ...others] = splitText(own.length > 0 ? '' : message, PART_SIZES, (part) =>
@@ -161,7 +161,7 @@ const singleTeams = (content: Content, format: Format): WebhookBody => {
       ...remarkBlock(remark),
     ]),
   );
-  return { format: 'teams', requests: [fittedCard(content, said, format), ...continued] };
+  return [fittedCard(content, said, format), ...continued];
 };
 
 // Many incidents as one card of Teams: how many and where, the worst, the counts, and the others in a line each.
@@ -227,7 +227,7 @@ const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
         : []),
     ]);
   };
-  return { format: 'teams', requests: [firstThatFits(LISTED, make, fitsCard)] };
+  return [firstThatFits(LISTED, make, fitsCard)];
 };
 
 export const teams: FormatModule = {
