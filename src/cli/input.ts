@@ -13,6 +13,8 @@ import type { AssetInput } from '../service/client.ts';
 import { countedInWords } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
+type Stdin = Pick<CommandContext, 'readStdin' | 'signal'>;
+
 /** Interfaces of contracts are long; what is larger is another file. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
@@ -23,11 +25,7 @@ const unreadable = (option: string, source: string, why: string) =>
   new UsageError(`${option} ${source} cannot be read: ${why}`);
 
 /** A file, or standard input; at most 16 MiB. Throws a `UsageError` that names `option`, and an `UnavailableError` when it is stopped. */
-export const readInputBytes = async (
-  option: string,
-  source: string,
-  { readStdin, signal }: Pick<CommandContext, 'readStdin' | 'signal'>,
-): Promise<Buffer> => {
+export const readInputBytes = async (option: string, source: string, { readStdin, signal }: Stdin): Promise<Buffer> => {
   if (source !== STANDARD_INPUT) {
     const read = readBytes(source, LARGEST_BYTES);
     if (read.ok) return read.bytes;
@@ -41,11 +39,7 @@ export const readInputBytes = async (
 };
 
 /** The same as UTF-8 text. */
-const readInputText = async (
-  option: string,
-  source: string,
-  context: Pick<CommandContext, 'readStdin' | 'signal'>,
-): Promise<string> => {
+const readInputText = async (option: string, source: string, context: Stdin): Promise<string> => {
   const bytes = await readInputBytes(option, source, context);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -127,11 +121,7 @@ export const parseList = <T>(text: string, file: string, kind: ListKind<T>): T[]
 };
 
 /** Reads the file that `--WHAT` names, or standard input for `-`, and checks it. Throws a `UsageError`. */
-export const readList = async <T>(
-  source: string,
-  kind: ListKind<T>,
-  context: Pick<CommandContext, 'readStdin' | 'signal'>,
-): Promise<T[]> => {
+export const readList = async <T>(source: string, kind: ListKind<T>, context: Stdin): Promise<T[]> => {
   const text = await readInputText(`--${kind.what}`, source, context);
   return parseList(text, source === STANDARD_INPUT ? 'stdin' : source, kind);
 };

@@ -13,6 +13,8 @@ export interface SecretOptions extends CommonOptions {
   secret?: string;
 }
 
+type Shell = Pick<CommandContext, 'env'>;
+
 const VARIABLE = 'TOCSIN_WEBHOOK_SECRET';
 
 const checked = (secret: string, source: string): string => {
@@ -21,16 +23,13 @@ const checked = (secret: string, source: string): string => {
 };
 
 /** The one that was given by hand, if one was. */
-const givenSecret = (options: SecretOptions, { env }: Pick<CommandContext, 'env'>): string | undefined => {
+const givenSecret = (options: SecretOptions, { env }: Shell): string | undefined => {
   if (options.secret !== undefined) return checked(options.secret, '--secret');
   const fromEnvironment = env[VARIABLE];
   return fromEnvironment === undefined ? undefined : checked(fromEnvironment, VARIABLE);
 };
 
-const readWebhookConfig = async (
-  { config: file }: CommonOptions,
-  { env }: Pick<CommandContext, 'env'>,
-): Promise<WebhookConfig> => {
+const readWebhookConfig = async ({ config: file }: CommonOptions, { env }: Shell): Promise<WebhookConfig> => {
   const { webhook } = (await loadConfig(file, env)).channels;
   if (webhook !== undefined && (webhook.secret !== undefined || Object.keys(webhook.secrets).length > 0)) {
     return webhook;
@@ -39,10 +38,7 @@ const readWebhookConfig = async (
 };
 
 /** Where another secret may be given by hand instead. */
-const readOtherwiseGiven = async (
-  options: SecretOptions,
-  context: Pick<CommandContext, 'env'>,
-): Promise<WebhookConfig> => {
+const readOtherwiseGiven = async (options: SecretOptions, context: Shell): Promise<WebhookConfig> => {
   if (!existsSync(options.config)) {
     throw new UsageError(`there is no secret: give --secret, ${VARIABLE}, or a --config`);
   }
@@ -81,7 +77,7 @@ const configuredIn = ({ secret, secrets }: WebhookConfig): Named => [
 /** Those that may have signed, by what they are called: of a receiver that is named its own, else all. */
 export const possibleSecrets = async (
   { url, ...options }: SecretOptions & { url?: string },
-  context: Pick<CommandContext, 'env'>,
+  context: Shell,
 ): Promise<Record<string, string>> => {
   const address = url === undefined ? undefined : addressIn('--url', url);
   const given = givenSecret(options, context);
@@ -100,7 +96,7 @@ export const possibleSecrets = async (
 export const otherSecrets = async (
   { url, ...options }: SecretOptions & { url?: string },
   own: Readonly<Record<string, string>>,
-  context: Pick<CommandContext, 'env'>,
+  context: Shell,
 ): Promise<Record<string, string>> => {
   const webhook = await readWebhookConfig(options, context).catch(() => undefined);
   if (webhook === undefined) return {};
@@ -117,7 +113,7 @@ export const otherSecrets = async (
 export const secretsFor = async (
   address: string,
   options: SecretOptions,
-  context: Pick<CommandContext, 'env'>,
+  context: Shell,
 ): Promise<readonly string[]> => {
   const given = givenSecret(options, context);
   return given === undefined ? signingFor(address, await readOtherwiseGiven(options, context)) : [given];
@@ -130,7 +126,7 @@ export const secretsFor = async (
 const ownSecretsFor = async (
   address: string,
   { derived = false, ...options }: CommonOptions & { derived?: boolean },
-  context: Pick<CommandContext, 'env'>,
+  context: Shell,
 ): Promise<readonly string[]> => {
   const webhook = await readWebhookConfig(options, context);
   if (derived) return signingFor(address, { ...webhook, secrets: {}, deriveSecrets: true });
