@@ -187,18 +187,12 @@ export interface HealthDependencies {
   monotonic?(): number;
 }
 
-export interface DestinationHealth {
-  /** When to ask again, in epoch milliseconds; undefined where the destination takes messages, as far as is known. */
-  pausedUntil(destination: Destination): Promise<number | undefined>;
-  /** The same just before a message is sent: of several messages for a broken destination, one may go as the probe. */
-  admit(destination: Destination): Promise<number | undefined>;
-  worked(destination: Destination): Promise<void>;
-  /** Gives until when the destination pauses now; undefined where it does not. */
-  failed(
-    destination: Destination,
-    alerts: readonly Alert[],
-    failure: { error: DeliveryError; message: string; said?: string; retryInMs: number },
-  ): Promise<number | undefined>;
+interface Failed {
+  error: DeliveryError;
+  /** Without secrets, and what the provider answered. */
+  message: string;
+  said?: string;
+  retryInMs: number;
 }
 
 /**
@@ -210,7 +204,7 @@ const CLEAN_MS = 1000;
 const MOST_CLEAN = 10_000;
 
 /** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
-export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
+export const createDestinationHealth = (dependencies: HealthDependencies) => {
   const { circuits, senderOf, isSenders, onBroken, onRecovered, monotonic = () => performance.now() } = dependencies;
   /** When circuits that are clean were looked at. */
   const clean = createBoundedMap<string, number>(MOST_CLEAN);
@@ -231,22 +225,29 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
   };
 
   return {
-    pausedUntil: async (destination) => {
+    /** When to ask again, in epoch milliseconds; undefined where the destination takes messages, as far as is known. */
+    pausedUntil: async (destination: Destination): Promise<number | undefined> => {
       const ids = circuitsOf(destination);
       const at = monotonic();
       const areClean = await circuits.areClean(ids);
       for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
       return areClean ? undefined : circuits.pausedUntil(ids);
     },
-    admit: async (destination) => {
+    /** The same just before a message is sent: of several messages for a broken destination, one may go as the probe. */
+    admit: async (destination: Destination): Promise<number | undefined> => {
       const ids = circuitsOf(destination);
       return areKnownClean(ids) ? undefined : circuits.admit(ids);
     },
-    worked: async (destination) => {
+    worked: async (destination: Destination): Promise<void> => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
-    failed: async (destination, alerts, { error, message, said, retryInMs }) => {
+    /** Gives until when the destination pauses now; undefined where it does not. */
+    failed: async (
+      destination: Destination,
+      alerts: readonly Alert[],
+      { error, message, said, retryInMs }: Failed,
+    ): Promise<number | undefined> => {
       const { reason, explanation } = error;
       if (!isConclusive(reason)) {
         await circuits.release(circuitsOf(destination));
@@ -270,3 +271,5 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
     },
   };
 };
+
+export type DestinationHealth = ReturnType<typeof createDestinationHealth>;

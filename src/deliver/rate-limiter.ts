@@ -74,19 +74,6 @@ export interface Paced {
   id: string;
 }
 
-export interface RateLimiter {
-  /** The next slot, now or later; for one that is `held` already, where it is by now, unless it was missed. */
-  reserve(paced: Paced, rate: Rate, held?: Slot): Promise<Slot>;
-  /** The slot of this moment, if it is the turn of this line; else a ticket, with which to ask again. */
-  queue(paced: Paced, rate: Rate, line: string, held: Held): Promise<Queued>;
-  /** The slot of this moment, where it is free and nobody waits for it; else nothing is reserved. */
-  take(paced: Paced, rate: Rate): Promise<Slot | undefined>;
-  /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
-  hold(paced: Paced, until: number, rate?: Rate): Promise<Slot>;
-  /** A digest goes out now: the more of them follow each other, the longer until the next message. */
-  rest(paced: Paced): Promise<void>;
-}
-
 export interface RateLimiterDependencies {
   store: RateStateStore;
   now(): number;
@@ -122,7 +109,7 @@ const takeSteps = (steps: readonly Step[], begin: RateState, at: number): { stat
   return { state, slots };
 };
 
-export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLimiter => {
+export const createRateLimiter = (dependencies: RateLimiterDependencies) => {
   const { store, now, monotonic = () => performance.now() } = dependencies;
   const remembered = createBoundedMap<string, { kept: KeptState; at: number }>(MOST_REMEMBERED);
 
@@ -156,12 +143,22 @@ export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLi
   };
 
   return {
-    reserve: async (paced, rate, held) =>
+    /** The next slot, now or later; for one that is `held` already, where it is by now, unless it was missed. */
+    reserve: async (paced: Paced, rate: Rate, held?: Slot): Promise<Slot> =>
       (held === undefined ? freeSlot(paced, rate) : undefined) ??
       commit(paced, (state, at) => reserve(state, at, rate, held)),
-    take: async (paced, rate) => freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
-    queue: (paced, rate, line, held) => commit(paced, (state, at) => queue(state, at, rate, line, held)),
-    hold: (paced, until, rate) => commit(paced, (state, at) => hold(state, at, until, rate)),
-    rest: (paced) => commit(paced, (state, at) => ({ state: rest(state, at), slot: undefined })),
+    /** The slot of this moment, where it is free and nobody waits for it; else nothing is reserved. */
+    take: async (paced: Paced, rate: Rate): Promise<Slot | undefined> =>
+      freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
+    /** The slot of this moment, if it is the turn of this line; else a ticket, with which to ask again. */
+    queue: (paced: Paced, rate: Rate, line: string, held: Held): Promise<Queued> =>
+      commit(paced, (state, at) => queue(state, at, rate, line, held)),
+    /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
+    hold: (paced: Paced, until: number, rate?: Rate): Promise<Slot> =>
+      commit(paced, (state, at) => hold(state, at, until, rate)),
+    /** A digest goes out now: the more of them follow each other, the longer until the next message. */
+    rest: (paced: Paced): Promise<void> => commit(paced, (state, at) => ({ state: rest(state, at), slot: undefined })),
   };
 };
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>;

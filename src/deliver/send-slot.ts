@@ -109,17 +109,6 @@ export interface SendSlot {
   data: ParcelJob;
 }
 
-export interface SendSlots {
-  /** The slot that the job holds, or that is its turn. Protocols take turns at each destination. */
-  reserve(job: ParcelJob): Promise<SendSlot>;
-  /** Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. */
-  take(job: ParcelJob): Promise<SendSlot | undefined>;
-  /** The provider named a wait: the destination's next slot is after it. */
-  hold(destination: Destination, until: number): Promise<Slot>;
-  /** A digest goes out now. */
-  rest(destination: Destination): Promise<void>;
-}
-
 const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== undefined || perMinute !== undefined;
 
 /** Announcements and replays, without a slot: they hold no place in the line, so that urgent alerts go before them. */
@@ -132,7 +121,7 @@ const PATIENCE = { firstMs: 1000, longestMs: 20_000 };
 const patienceOf = (misses: number, random: number): number =>
   Math.min(PATIENCE.longestMs, PATIENCE.firstMs * 2 ** misses) * (0.5 + random);
 
-export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots => {
+export const createSendSlots = (dependencies: SendSlotDependencies) => {
   const { rateLimiter, paceOf, senderOf, senderTurns, now, random = Math.random } = dependencies;
   const slotAt = (runAt: number, data: ParcelJob): SendSlot => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
@@ -151,7 +140,7 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
     return slotAt(senderSlot.at, { ...job, slot: moved, senderSlot });
   };
 
-  const take: SendSlots['take'] = async (job) => {
+  const take = async (job: ParcelJob): Promise<SendSlot | undefined> => {
     const pace = paceOf(job.destination);
     const slot = await rateLimiter.take(pace, pace.rate);
     return slot && withSender(job, slot);
@@ -172,16 +161,22 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
   };
 
   return {
-    reserve: async (job) => {
+    /** The slot that the job holds, or that is its turn. Protocols take turns at each destination. */
+    reserve: async (job: ParcelJob): Promise<SendSlot> => {
       const pace = paceOf(job.destination);
       if (isLimited(pace.rate)) return isPatient(job) ? takeLater(job) : queueUp(job, pace);
       return withSender(job, await rateLimiter.reserve(pace, pace.rate, job.slot));
     },
+    /** Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. */
     take,
-    hold: (destination, until) => {
+    /** The provider named a wait: the destination's next slot is after it. */
+    hold: (destination: Destination, until: number): Promise<Slot> => {
       const pace = paceOf(destination);
       return rateLimiter.hold(pace, until, pace.rate);
     },
-    rest: (destination) => rateLimiter.rest(paceOf(destination)),
+    /** A digest goes out now. */
+    rest: (destination: Destination): Promise<void> => rateLimiter.rest(paceOf(destination)),
   };
 };
+
+export type SendSlots = ReturnType<typeof createSendSlots>;

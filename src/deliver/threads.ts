@@ -13,21 +13,21 @@ export interface Earlier {
   handle: string;
   /** Its alerts, which an amended message has to contain as well; empty where it can only be replied to. */
   alerts: Alert[];
-  /** Epoch milliseconds: when it says that it was sent. Absent in what an older daemon remembered. */
+  /** Epoch milliseconds: when it says that it was sent. Absent where it can only be replied to. */
   sentAt?: number;
 }
 
 /** What is remembered of a message. */
 interface Remembered extends Earlier {
-  /** Epoch milliseconds: until when it takes in inspections of its transaction. Absent: as long as it is remembered. */
-  growsUntil?: number;
+  /** Epoch milliseconds: until when it takes in inspections of its transaction. */
+  growsUntil: number;
 }
 
 export interface Threads {
   /** The message that these alerts belong to, where there is one. */
   find(destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined>;
   remember(destination: Destination, alerts: readonly Alert[], sent: { handle: string; sentAt: number }): Promise<void>;
-  /** The message with an alert that was assessed anew, while it can be changed; its alerts say so. */
+  /** The message with an alert that was assessed again, while it can be changed; its alerts say so. */
   reassess(destination: Destination, change: Reassessed): Promise<Earlier | undefined>;
   /** That message was changed. */
   noteReassessed(destination: Destination, change: Reassessed): Promise<void>;
@@ -41,7 +41,7 @@ export interface Threads {
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
 
-/** So much later, in milliseconds, whoever found a message claimed asks again: by then it is changed. */
+/** So much later, in milliseconds, a job that found its message claimed asks again: by then it is changed. */
 export const ASK_AGAIN_MS = 700;
 
 /** KEYS: the claim; ARGV: its owner. */
@@ -49,18 +49,13 @@ const UNCLAIM = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
-/** Reserves a message that grows for whoever changes it. */
-export interface ThreadClaims {
-  /** Of the message about a transaction. Gives what ends the claim; undefined where somebody else has it. */
-  claim(destination: Destination['id'], txHash: string): Promise<(() => Promise<void>) | undefined>;
-}
-
 const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
   `${prefix}:thread:${destination}:${txHash}`;
 
-/** In Redis, so that it holds for all daemons. */
-export const createThreadClaims = (redis: Redis | Cluster, prefix: string): ThreadClaims => ({
-  claim: async (destination, txHash) => {
+/** Reserves a message that grows, over all daemons. */
+export const createThreadClaims = (redis: Redis | Cluster, prefix: string) => ({
+  /** Of the message about a transaction. Gives what ends the claim; undefined where somebody else has it. */
+  claim: async (destination: Destination['id'], txHash: string): Promise<(() => Promise<void>) | undefined> => {
     const key = `${keyIn(prefix, destination, txHash)}:claim`;
     const owner = randomUUID();
     if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return undefined;
@@ -69,6 +64,8 @@ export const createThreadClaims = (redis: Redis | Cluster, prefix: string): Thre
     };
   },
 });
+
+export type ThreadClaims = ReturnType<typeof createThreadClaims>;
 
 /** The id of the alert whose message these are sent below, which they do not become a part of. */
 const belowOf = ([first, ...others]: readonly Alert[]): Alert['id'] | undefined => {
@@ -142,7 +139,7 @@ export const createThreads = (
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
       const earlier = txHash === undefined ? undefined : await recall(destination, txHash);
-      return earlier && now() < (earlier.growsUntil ?? Number.POSITIVE_INFINITY) ? earlier : undefined;
+      return earlier && now() < earlier.growsUntil ? earlier : undefined;
     },
     remember: async (destination, alerts, { handle, sentAt }) => {
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;

@@ -15,24 +15,12 @@ import {
 } from './record.ts';
 import { createWrites, recordAlert } from './writes.ts';
 
-export interface Corrections {
-  /**
-   * Makes ended deliveries wait again: dead ones for `retried`, all for `replayed`. Gives, in the order of `alerts`, the
-   * state that each was found in; undefined where the ledger did not know it, which reopens it as well.
-   */
-  reopen(target: Target, alerts: readonly Alert[], act: 'retried' | 'replayed'): Promise<(DeliveryState | undefined)[]>;
-  /** Records that an operator gave up dead deliveries; they stay dead. Gives the states they were found in. */
-  drop(target: Target, alerts: readonly Alert[]): Promise<(DeliveryState | undefined)[]>;
-  /** Removes the record that an alert had no destination, once it has one. */
-  clearUnroutable(alerts: readonly Alert[]): Promise<void>;
-}
-
 /** The states that may be amended; a delivery that the ledger does not know may be, too. */
 const FROM = { retried: ['dead'], replayed: ['dead', 'delivered', 'muted'], dropped: ['dead'] } as const;
 type Amendment = keyof typeof FROM;
 const mayAmend = (act: Amendment, { state }: DeliveryRecord): boolean => FROM[act].some((one) => one === state);
 
-export const createCorrections = (redis: Redis | Cluster, prefix: string, now: () => number): Corrections => {
+export const createCorrections = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keys = ledgerKeys(prefix);
   const change = createWrites(redis, keys, now);
 
@@ -49,7 +37,11 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
    * What is reopened is not added to the track's open alerts: an alert sent again by hand must not hold back the cursor
    * backup, or a loss of Redis would send everything since that alert again.
    */
-  const amend = async (target: Target, alerts: readonly Alert[], act: Amendment) => {
+  const amend = async (
+    target: Target,
+    alerts: readonly Alert[],
+    act: Amendment,
+  ): Promise<(DeliveryState | undefined)[]> => {
     const done: Act = { at: iso(now()), act };
     const noted = redis.pipeline();
     for (const alert of alerts) recordAlert(noted, keys, alert);
@@ -61,12 +53,20 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
   };
 
   return {
-    reopen: amend,
-    drop: (target, alerts) => amend(target, alerts, 'dropped'),
-    clearUnroutable: async (alerts) => {
+    /**
+     * Makes ended deliveries wait again: dead ones for `retried`, all for `replayed`. Gives, in the order of `alerts`, the
+     * state that each was found in; undefined where the ledger did not know it, which reopens it as well.
+     */
+    reopen: (target: Target, alerts: readonly Alert[], act: 'retried' | 'replayed') => amend(target, alerts, act),
+    /** Records that an operator gave up dead deliveries; they stay dead. Gives the states they were found in. */
+    drop: (target: Target, alerts: readonly Alert[]) => amend(target, alerts, 'dropped'),
+    /** Removes the record that an alert had no destination, once it has one. */
+    clearUnroutable: async (alerts: readonly Alert[]): Promise<void> => {
       const batch = redis.pipeline();
       for (const { id } of alerts) batch.hdel(keys.alert(id), NO_DESTINATION.id);
       await execute(batch);
     },
   };
 };
+
+export type Corrections = ReturnType<typeof createCorrections>;

@@ -20,29 +20,6 @@ export interface DeadDelivery {
   at: string;
 }
 
-export interface DeadLetters {
-  add(dead: Omit<DeadDelivery, 'id'>): Promise<void>;
-  list(): Promise<DeadDelivery[]>;
-  /** Of all dead letters, in no order; cheap however many there are. */
-  ids(): Promise<string[]>;
-  /** Those of `ids` that are kept, in their order. */
-  get(ids: readonly string[]): Promise<DeadDelivery[]>;
-  /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
-  remove(letters: readonly DeadDelivery[]): Promise<void>;
-  count(): Promise<number>;
-  /** The `most` that died last, the last first; cheap however many there are. */
-  latest(most: number): Promise<DeadDelivery[]>;
-  /** Removes the oldest where too many are kept; gives how many. Their deliveries stay dead in the ledger. */
-  trim(): Promise<number>;
-  /** How many were removed so, up to a week after the last time. */
-  trimmed(): Promise<number>;
-  /**
-   * How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. `since`:
-   * only those that died then or later (ISO 8601).
-   */
-  byDestination(since?: string): Promise<ReadonlyMap<Destination['id'], DeadCount>>;
-}
-
 export interface DeadCount {
   destination: Destination;
   dead: number;
@@ -62,99 +39,94 @@ const parse = (json: string): DeadDelivery => JSON.parse(json) as DeadDelivery;
 const READ_AT_ONCE = 500;
 /** Each holds a whole alert, about 2 kB. */
 export const MOST_DEAD = 50_000;
-const TOLD_SECONDS = 7 * 24 * 3600;
+const TRIMMED_SECONDS = 7 * 24 * 3600;
 
-/** Gives every letter's destination and date by its id, and reads only letters that are new: they hold whole alerts. */
-const createOverview = (redis: Redis | Cluster, key: string, get: DeadLetters['get']) => {
-  let known = new Map<string, Pick<DeadDelivery, 'destination' | 'at'>>();
-  return async (): Promise<typeof known> => {
-    const ids = await redis.hkeys(key);
-    const next: typeof known = new Map(
-      ids.flatMap((id) => {
-        const found = known.get(id);
-        return found === undefined ? [] : [[id, found] as const];
-      }),
-    );
-    for (const some of chunksOf(
-      ids.filter((id) => !known.has(id)),
-      READ_AT_ONCE,
-    )) {
-      for (const { id, destination, at } of await get(some)) next.set(id, destination ? { destination, at } : { at });
-    }
-    known = next;
-    return next;
-  };
-};
-
-interface TrimDependencies extends Pick<DeadLetters, 'get' | 'count'> {
-  overview: ReturnType<typeof createOverview>;
-  remove(letters: readonly DeadDelivery[]): Promise<number>;
-}
-
-const createTrim =
-  (redis: Redis | Cluster, trimmedKey: string, mostKept: number, { overview, get, remove, count }: TrimDependencies) =>
-  async (): Promise<number> => {
-    const excess = (await count()) - mostKept;
-    if (excess <= 0) return 0;
-    const known = await overview();
-    const byAge = [...known].sort(([, a], [, b]) => a.at.localeCompare(b.at));
-    const oldest = new Map(byAge.slice(0, excess));
-    let removed = 0;
-    for (const ids of chunksOf([...oldest.keys()], READ_AT_ONCE)) {
-      const letters = await get(ids);
-      // One that died again since it was read is not old any more.
-      for (const { id, destination, at } of letters) known.set(id, destination ? { destination, at } : { at });
-      removed += await remove(letters.filter(({ id, at }) => at === oldest.get(id)?.at));
-    }
-    await execute(redis.pipeline().hincrby(trimmedKey, 'trimmed', removed).expire(trimmedKey, TOLD_SECONDS));
-    return removed;
-  };
-
-export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKept = MOST_DEAD): DeadLetters => {
+export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKept = MOST_DEAD) => {
   const key = `${prefix}:dead`;
   const trimmedKey = `${prefix}:dead-trimmed`;
 
-  const get: DeadLetters['get'] = async (ids) => {
+  const get = async (ids: readonly string[]): Promise<DeadDelivery[]> => {
     if (ids.length === 0) return [];
     return (await redis.hmget(key, ...ids)).flatMap((json) => (json === null ? [] : parse(json)));
   };
-  const overview = createOverview(redis, key, get);
 
-  const count = (): Promise<number> => redis.hlen(key);
   const remove = async (letters: readonly DeadDelivery[]): Promise<number> => {
     const batch = redis.pipeline();
     for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
     return (await execute(batch)).filter((answer) => answer === 1).length;
   };
 
+  let known = new Map<string, Pick<DeadDelivery, 'destination' | 'at'>>();
+  /** Every letter's destination and date by its id. Reads only letters that are new: they hold whole alerts. */
+  const overview = async (): Promise<typeof known> => {
+    const ids = await redis.hkeys(key);
+    const next: typeof known = new Map();
+    for (const id of ids) {
+      const found = known.get(id);
+      if (found) next.set(id, found);
+    }
+    const fresh = ids.filter((id) => !next.has(id));
+    for (const some of chunksOf(fresh, READ_AT_ONCE)) {
+      for (const { id, destination, at } of await get(some)) next.set(id, destination ? { destination, at } : { at });
+    }
+    known = next;
+    return next;
+  };
+
   return {
-    add: async (dead) => {
+    add: async (dead: Omit<DeadDelivery, 'id'>): Promise<void> => {
       const id = deadId(dead.alert, dead.destination);
       await redis.hset(key, id, JSON.stringify({ id, ...dead }));
     },
-    list: async () =>
+    list: async (): Promise<DeadDelivery[]> =>
       Object.values(await redis.hgetall(key))
         .map(parse)
         .sort((a, b) => a.at.localeCompare(b.at)),
-    ids: () => redis.hkeys(key),
+    /** Of all dead letters, in no order; cheap however many there are. */
+    ids: (): Promise<string[]> => redis.hkeys(key),
+    /** Those of `ids` that are kept, in their order. */
     get,
-    remove: async (letters) => {
+    /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
+    remove: async (letters: readonly DeadDelivery[]): Promise<void> => {
       await remove(letters);
     },
-    trim: createTrim(redis, trimmedKey, mostKept, { overview, get, remove, count }),
-    trimmed: async () => Number(await redis.hget(trimmedKey, 'trimmed')),
-    count,
-    latest: async (most) => {
+    count: (): Promise<number> => redis.hlen(key),
+    /** The `most` that died last, the last first; cheap however many there are. */
+    latest: async (most: number): Promise<DeadDelivery[]> => {
       const byAge = [...(await overview())].sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
       return get(byAge.slice(0, most).map(([id]) => id));
     },
-    byDestination: async (since = '') => {
+    /** Removes the oldest where too many are kept; gives how many. Their deliveries stay dead in the ledger. */
+    trim: async (): Promise<number> => {
+      const excess = (await redis.hlen(key)) - mostKept;
+      if (excess <= 0) return 0;
+      const all = await overview();
+      const oldest = new Map([...all].sort(([, a], [, b]) => a.at.localeCompare(b.at)).slice(0, excess));
+      let removed = 0;
+      for (const ids of chunksOf([...oldest.keys()], READ_AT_ONCE)) {
+        const letters = await get(ids);
+        // One that died again since it was read is not old any more.
+        for (const { id, destination, at } of letters) all.set(id, destination ? { destination, at } : { at });
+        removed += await remove(letters.filter(({ id, at }) => at === oldest.get(id)?.at));
+      }
+      await execute(redis.pipeline().hincrby(trimmedKey, 'trimmed', removed).expire(trimmedKey, TRIMMED_SECONDS));
+      return removed;
+    },
+    /** How many were removed so, up to a week after the last time. */
+    trimmed: async (): Promise<number> => Number(await redis.hget(trimmedKey, 'trimmed')),
+    /**
+     * How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. `since`:
+     * only those that died then or later (ISO 8601).
+     */
+    byDestination: async (since = ''): Promise<ReadonlyMap<Destination['id'], DeadCount>> => {
       const counts = new Map<string, DeadCount>();
       for (const { destination, at } of (await overview()).values()) {
-        if (destination && at >= since)
-          counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });
+        if (!destination || at < since) continue;
+        counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });
       }
       return counts;
     },
   };
 };
+
+export type DeadLetters = ReturnType<typeof createDeadLetters>;

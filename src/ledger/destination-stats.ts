@@ -1,14 +1,11 @@
-/** Statistics of each destination, over all daemons: for `status` and the status page. */
-
+/** Statistics of each destination, and how long alerts took, over all daemons: for `status` and the status page. */
 import { setTimeout } from 'node:timers/promises';
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import { mapInChunks } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
-
-// How long alerts took from the service to their receivers, over all daemons, for a day: a histogram for every ten
-// minutes, one hash an hour. It is written with the statistics of destinations, see `destination-stats.ts`.
 
 const STEP_MS = 600_000;
 const HOUR_MS = 3_600_000;
@@ -50,10 +47,14 @@ const stepOf = (at: number, bins: Bins): LatencyStep => {
   return { at, delivered, medianMs: quantile(bins, delivered, 0.5), mostMs: quantile(bins, delivered, 0.95) };
 };
 
+/**
+ * How long alerts took from the service to their receivers, for a day: a histogram for every ten minutes, one hash an hour.
+ * It is written with the statistics of destinations.
+ */
 export const createLatencies = (redis: Redis | Cluster, prefix: string) => {
   const keyOf = (at: number): string => `${prefix}:latency:${iso(at).slice(0, 13)}`;
   let gathered = new Map<string, Map<string, number>>();
-  /** The hour whose hash this process told to expire last. */
+  /** The hour whose hash this process has let expire last. */
   let expiring = '';
 
   return {
@@ -103,8 +104,6 @@ export const createLatencies = (redis: Redis | Cluster, prefix: string) => {
   };
 };
 
-type Latencies = ReturnType<typeof createLatencies>;
-
 export interface DestinationStatistics {
   id: string;
   kind: ChannelKind;
@@ -118,24 +117,6 @@ export interface DestinationStatistics {
   lastError?: string;
 }
 
-export interface DestinationStats {
-  /**
-   * `delivered` counts alerts; `at` is ISO 8601; `latenciesMs`: how long alerts took to get there. Resolves when it is
-   * written, which is within a moment.
-   */
-  succeeded(destination: Destination, delivered: number, at: string, latenciesMs?: readonly number[]): Promise<void>;
-  /** `at` is ISO 8601; `error` is a sentence without secrets. */
-  failed(destination: Destination, at: string, error: string): Promise<void>;
-  /** Resolves when this process has nothing left to write. */
-  written(): Promise<void>;
-  /** By kind and label. */
-  list(): Promise<DestinationStatistics[]>;
-  /** Of all destinations together, see `latencies.ts`. */
-  latencies: Latencies['between'];
-  /** False where something was sent there since `before` (ISO 8601), or tried: then all stays. */
-  forget(id: Destination['id'], before: string): Promise<boolean>;
-}
-
 /** KEYS: the index, the statistics; ARGV: the id, a date. Dates are ISO 8601, so that text order is their order. */
 const FORGET = `
 for _, last in ipairs(redis.call('HMGET', KEYS[2], 'lastSuccess', 'lastFailure')) do
@@ -145,12 +126,12 @@ redis.call('DEL', KEYS[2])
 redis.call('SREM', KEYS[1], ARGV[1])
 return 1`;
 
-/** Thousands at once would keep others from their turn. */
+/** Thousands at once would keep others waiting. */
 const READ_AT_ONCE = 100;
 /** By code units: a collation of thousands takes long. */
 const inOrder = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
-/** Destinations that this process remembers to be in the index; it forgets them all where there are more. */
+/** Destinations that this process remembers to be in the index. */
 const MOST_INDEXED = 20_000;
 
 /** Of messages that were delivered to one destination within this, one is written down. */
@@ -162,7 +143,7 @@ interface Success {
   at: string;
 }
 
-export const createDestinationStats = (redis: Redis | Cluster, prefix: string): DestinationStats => {
+export const createDestinationStats = (redis: Redis | Cluster, prefix: string) => {
   const index = `${prefix}:destinations`;
   const keyOf = (id: string): string => `${prefix}:destination:${id}`;
 
@@ -193,16 +174,15 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   };
 
   const latencies = createLatencies(redis, prefix);
-  const indexed = new Set<string>();
+  const indexed = createBoundedMap<string, true>(MOST_INDEXED);
 
-  /** A count that begins anew is a destination that is new, or was forgotten: by `forget`, or by a Redis that lost it. */
+  /** A count that begins again is a destination that is new, or was forgotten: by `forget`, or by a Redis that lost it. */
   const indexNew = async (all: readonly Success[], sums: readonly unknown[]): Promise<void> => {
     const fresh = all.filter(({ destination: { id }, delivered }, at) => !indexed.has(id) || sums[at] === delivered);
     if (fresh.length === 0) return;
     const ids = fresh.map(({ destination }) => destination.id);
     await redis.sadd(index, ...ids);
-    if (indexed.size > MOST_INDEXED) indexed.clear();
-    for (const id of ids) indexed.add(id);
+    for (const id of ids) indexed.set(id, true);
   };
 
   const write = async (): Promise<void> => {
@@ -221,29 +201,46 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   };
 
   return {
-    succeeded: (destination, delivered, at, latenciesMs = []) => {
+    /**
+     * `delivered` counts alerts; `at` is ISO 8601; `latenciesMs`: how long alerts took to get there. Resolves when it is
+     * written, which is within a moment.
+     */
+    succeeded: (
+      destination: Destination,
+      delivered: number,
+      at: string,
+      latenciesMs: readonly number[] = [],
+    ): Promise<void> => {
       latencies.gather(Date.parse(at), latenciesMs);
       const known = unwritten.get(destination.id);
       unwritten.set(destination.id, { destination, delivered: delivered + (known?.delivered ?? 0), at });
       writing ??= write();
       return writing;
     },
-    failed: async (destination, at, error) => {
+    /** `at` is ISO 8601; `error` is a sentence without secrets. */
+    failed: async (destination: Destination, at: string, error: string): Promise<void> => {
       const batch = redis.pipeline();
       const before = unwritten.get(destination.id);
       unwritten.delete(destination.id);
       if (before) add(batch, before);
       await execute(note(batch, destination, { lastFailure: at, lastError: error }));
     },
-    written: async () => {
+    /** Resolves when this process has nothing left to write. */
+    written: async (): Promise<void> => {
       await writing;
     },
+    /** Of all destinations together. */
     latencies: latencies.between,
-    list: async () => {
+    /** By kind and label. */
+    list: async (): Promise<DestinationStatistics[]> => {
       await writing;
       const all = await mapInChunks(await redis.smembers(index), READ_AT_ONCE, read);
       return all.sort((a, b) => inOrder(a.kind, b.kind) || inOrder(a.label, b.label));
     },
-    forget: async (id, before) => (await redis.eval(FORGET, 2, index, keyOf(id), id, before)) === 1,
+    /** False where something was sent there since `before` (ISO 8601), or tried: then all stays. */
+    forget: async (id: Destination['id'], before: string): Promise<boolean> =>
+      (await redis.eval(FORGET, 2, index, keyOf(id), id, before)) === 1,
   };
 };
+
+export type DestinationStats = ReturnType<typeof createDestinationStats>;

@@ -49,31 +49,20 @@ export type OperatorAction = {
 /** An action with the time at which it was recorded, ISO 8601. */
 export type RecordedAction = OperatorAction & { at: string };
 
-export interface OperatorLog {
-  /** Durable when it resolves. */
-  record(...actions: readonly OperatorAction[]): Promise<void>;
-  /** Where the log ends now; what is recorded later comes after it. */
-  end(): Promise<string>;
-  /** What was recorded last, newest first. */
-  latest(most: number): Promise<RecordedAction[]>;
-  /** What was recorded after a position, oldest first, and the position to go on from. */
-  after(position: string): Promise<{ actions: RecordedAction[]; position: string }>;
-}
-
 /** Daemons read every few seconds; older entries serve nobody. */
 const MOST_KEPT = 1000;
 
 const BEGINNING = '0-0';
 
-export const createOperatorLog = (
-  redis: Redis | Cluster,
-  prefix: string,
-  now: () => number,
-  mostKept = MOST_KEPT,
-): OperatorLog => {
+const actionOf = ([, [, json = '{}']]: [id: string, fields: string[]]): RecordedAction =>
+  JSON.parse(json) as RecordedAction;
+
+export const createOperatorLog = (redis: Redis | Cluster, prefix: string, now: () => number, mostKept = MOST_KEPT) => {
   const key = `${prefix}:operator-log`;
+  const newest = (most: number) => redis.xrevrange(key, '+', '-', 'COUNT', most);
   return {
-    record: async (...actions) => {
+    /** Durable when it resolves. */
+    record: async (...actions: readonly OperatorAction[]): Promise<void> => {
       if (actions.length === 0) return;
       const at = iso(now());
       const batch = redis.pipeline();
@@ -82,16 +71,17 @@ export const createOperatorLog = (
       }
       await execute(batch);
     },
-    end: async () => (await redis.xrevrange(key, '+', '-', 'COUNT', 1))[0]?.[0] ?? BEGINNING,
-    latest: async (most) =>
-      (await redis.xrevrange(key, '+', '-', 'COUNT', most)).map(([, [, json = '{}']]) => JSON.parse(json)),
-    after: async (position) => {
+    /** Where the log ends now; what is recorded later comes after it. */
+    end: async (): Promise<string> => (await newest(1))[0]?.[0] ?? BEGINNING,
+    /** What was recorded last, newest first. */
+    latest: async (most: number): Promise<RecordedAction[]> => (await newest(most)).map(actionOf),
+    /** What was recorded after a position, oldest first, and the position to go on from. */
+    after: async (position: string): Promise<{ actions: RecordedAction[]; position: string }> => {
       const [stream] = (await redis.xread('STREAMS', key, position)) ?? [];
       const entries = stream?.[1] ?? [];
-      return {
-        actions: entries.map(([, [, json = '{}']]) => JSON.parse(json) as RecordedAction),
-        position: entries.at(-1)?.[0] ?? position,
-      };
+      return { actions: entries.map(actionOf), position: entries.at(-1)?.[0] ?? position };
     },
   };
 };
+
+export type OperatorLog = ReturnType<typeof createOperatorLog>;

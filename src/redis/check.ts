@@ -58,42 +58,37 @@ const checkVersion = (info: Info): RedisFinding[] => {
   return isOld ? [{ name: 'version', message }] : [];
 };
 
-const checkEviction = (info: Info): RedisFinding[] => {
+/** Settings that may lose what is queued. */
+const checkSettings = (info: Info): RedisFinding[] => {
   const policy = info.get('maxmemory_policy');
-  if (policy === undefined) return [unchecked('eviction', 'maxmemory-policy')];
-  if (policy === 'noeviction') return [];
-  return [
-    {
-      name: 'eviction',
-      message: `maxmemory-policy is ${policy}: when its memory is full, Redis deletes queued deliveries without a word. Set maxmemory-policy to noeviction.`,
-    },
-  ];
-};
-
-const checkAppendOnly = (info: Info): RedisFinding[] => {
-  const enabled = info.get('aof_enabled');
-  if (enabled === undefined) return [unchecked('append-only', 'appendonly')];
-  if (enabled === '1') return [];
-  return [
-    {
-      name: 'append-only',
-      message:
-        'appendonly is off: when Redis restarts, everything queued since its last snapshot is lost. Set appendonly to yes and appendfsync to everysec.',
-    },
-  ];
+  const appends = info.get('aof_enabled');
+  const findings: RedisFinding[] = [];
+  if (policy === undefined) findings.push(unchecked('eviction', 'maxmemory-policy'));
+  else if (policy !== 'noeviction') {
+    const message = `maxmemory-policy is ${policy}: when its memory is full, Redis deletes queued deliveries without a word. Set maxmemory-policy to noeviction.`;
+    findings.push({ name: 'eviction', message });
+  }
+  if (appends === undefined) findings.push(unchecked('append-only', 'appendonly'));
+  else if (appends !== '1') {
+    const message =
+      'appendonly is off: when Redis restarts, everything queued since its last snapshot is lost. Set appendonly to yes and appendfsync to everysec.';
+    findings.push({ name: 'append-only', message });
+  }
+  return findings;
 };
 
 const inspectNode = async (node: Redis, patience: Patience): Promise<RedisFinding[]> => {
   const asked = node.info().catch((error: unknown) => (error instanceof Error ? error : undefined));
   const answer = await withinTime(asked, patience);
-  if (answer === undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
+  if (answer === undefined || (answer instanceof Error && troubleOf(answer, '') !== undefined)) {
+    return [{ name: 'unreachable', message: unreachable(undefined) }];
+  }
   if (answer instanceof Error) {
-    if (troubleOf(answer, '') !== undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
     const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${answer.message}).`;
     return [{ name: 'unreadable', message }];
   }
   const info = parseInfo(answer);
-  return [...checkVersion(info), ...checkEviction(info), ...checkAppendOnly(info)];
+  return [...checkVersion(info), ...checkSettings(info)];
 };
 
 const unreachable = (trouble: RedisTrouble | undefined): string =>
@@ -150,7 +145,7 @@ export const lookAtRedis = async (
     const info = parseInfo(answer);
     const theirs = Number(info.get('server_time_usec') ?? Number.NaN) / 1000 - ours;
     if (!Number.isNaN(theirs) && Math.abs(theirs) >= Math.abs(aheadMs ?? 0)) aheadMs = theirs;
-    for (const one of [...checkEviction(info), ...checkAppendOnly(info)]) findings.set(one.message, one);
+    for (const one of checkSettings(info)) findings.set(one.message, one);
   }
   const known = [...findings.values()].filter(({ isUnknown }) => isUnknown !== true);
   return { findings: known, ...(aheadMs === undefined ? {} : { aheadMs }) };
@@ -163,8 +158,8 @@ export interface RedisPlace {
   prefix: string;
 }
 
+/** Commands that are named. */
 const NAMED = 10;
-const someOf = (commands: readonly string[]): string => listText(commands, NAMED);
 
 /** Whether our user may do all that a daemon does. */
 const checkPermissions = async (
@@ -177,21 +172,18 @@ const checkPermissions = async (
     patience,
   );
   if (tried === undefined) return [];
-  const findings: RedisFinding[] = [];
   const rule = 'docs/redis-keys.md has the ACL rule that it needs';
-  if (tried.isKeyRefused) {
-    const message = `Redis at ${address} does not let our user read and write keys that begin with ${prefix}: (NOPERM); ${rule}`;
-    findings.push({ name: 'forbidden', message });
-  }
-  if (tried.commands.length > 0) {
-    const message = `Redis at ${address} does not let our user run ${someOf(tried.commands)}; ${rule}`;
-    findings.push({ name: 'forbidden', message });
-  }
-  if (tried.unwritable !== undefined) {
-    const message = `Redis at ${address} takes no writes now (${tried.unwritable}): nothing can be queued or delivered until it does.`;
-    findings.push({ name: 'unwritable', message });
-  }
-  return findings;
+  const { commands, isKeyRefused, unwritable } = tried;
+  const say = (name: RedisFinding['name'], says: string) => ({ name, message: `Redis at ${address} ${says}` });
+  const keys = `does not let our user read and write keys that begin with ${prefix}: (NOPERM); ${rule}`;
+  const writes = `takes no writes now (${unwritable}): nothing can be queued or delivered until it does.`;
+  return [
+    ...(isKeyRefused ? [say('forbidden', keys)] : []),
+    ...(commands.length === 0
+      ? []
+      : [say('forbidden', `does not let our user run ${listText(commands, NAMED)}; ${rule}`)]),
+    ...(unwritable === undefined ? [] : [say('unwritable', writes)]),
+  ];
 };
 
 /** What connecting said is worth more than that nothing answers. */

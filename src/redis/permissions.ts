@@ -6,127 +6,53 @@ import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from './connect.ts';
 
-export type Trial = readonly [command: string, ...args: string[]];
+const SCRIPT = 'return redis.call("EXISTS",KEYS[1])';
 
-const SCRIPT = 'return redis.call("EXISTS", KEYS[1])';
-/** Should a trial's last command be refused, its keys go by themselves. */
-const KEPT_MS = '60000';
+/**
+ * In this order; a name after `@` is a key. Should a later command be refused, the keys go by themselves. BZPOPMIN never
+ * waits: something is in its key, or nothing could be added.
+ */
+const TRIALS = `
+PING | INFO server | CLIENT SETNAME $name | CLIENT LIST
+SET @string 1 PX 60000 | GET @string | MGET @string | EXISTS @string | TYPE @string | PERSIST @string | EXPIRE @string 60
+PEXPIRE @string 60000 | TTL @string | PTTL @string | INCR @counter | PEXPIRE @counter 60000
+HSET @hash a 1 | PEXPIRE @hash 60000 | HSETNX @hash b 1 | HMSET @hash c 1 | HINCRBY @hash a 1 | HGET @hash a
+HMGET @hash a b | HGETALL @hash | HKEYS @hash | HVALS @hash | HLEN @hash | HEXISTS @hash a | HDEL @hash b
+RENAME @hash @renamed
+RPUSH @list a b c d | PEXPIRE @list 60000 | LPUSH @list e | LLEN @list | LRANGE @list 0 -1 | LINDEX @list 0 | LPOS @list a
+LSET @list 0 f | LREM @list 1 a | LTRIM @list 0 10 | RPOPLPUSH @list @list | LPOP @list | RPOP @list
+SADD @set a | PEXPIRE @set 60000 | SCARD @set | SISMEMBER @set a | SMEMBERS @set | SREM @set a
+ZADD @sorted 1 a 2 b 3 c | PEXPIRE @sorted 60000 | ZCARD @sorted | ZCOUNT @sorted -inf +inf | ZSCORE @sorted a
+ZMSCORE @sorted a | ZRANGE @sorted 0 -1 | ZREVRANGE @sorted 0 -1 | ZRANGEBYSCORE @sorted -inf +inf
+ZREVRANGEBYSCORE @sorted +inf -inf | ZPOPMIN @sorted | BZPOPMIN @sorted 0.01 | ZREM @sorted a
+ZREMRANGEBYRANK @sorted 1 1 | ZREMRANGEBYSCORE @sorted -inf 0
+XADD @stream * a 1 | PEXPIRE @stream 60000 | XREAD COUNT 1 STREAMS @stream 0 | XREVRANGE @stream + - COUNT 1
+XTRIM @stream MAXLEN 1
+EVAL $script 1 @string | EVALSHA $sha 1 @string | DEL @string
+UNLINK @string @counter @hash @renamed @list @set @sorted @stream`;
 
-const strings = (key: string, counter: string): Trial[] => [
-  ['SET', key, '1', 'PX', KEPT_MS],
-  ['GET', key],
-  ['MGET', key],
-  ['EXISTS', key],
-  ['TYPE', key],
-  ['PERSIST', key],
-  ['EXPIRE', key, '60'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['TTL', key],
-  ['PTTL', key],
-  ['INCR', counter],
-  ['PEXPIRE', counter, KEPT_MS],
-];
+type Trial = readonly [command: string, ...args: string[]];
 
-const hashes = (key: string): Trial[] => [
-  ['HSET', key, 'a', '1'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['HSETNX', key, 'b', '1'],
-  ['HMSET', key, 'c', '1'],
-  ['HINCRBY', key, 'a', '1'],
-  ['HGET', key, 'a'],
-  ['HMGET', key, 'a', 'b'],
-  ['HGETALL', key],
-  ['HKEYS', key],
-  ['HVALS', key],
-  ['HLEN', key],
-  ['HEXISTS', key, 'a'],
-  ['HDEL', key, 'b'],
-];
-
-const lists = (key: string): Trial[] => [
-  ['RPUSH', key, 'a', 'b', 'c', 'd'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['LPUSH', key, 'e'],
-  ['LLEN', key],
-  ['LRANGE', key, '0', '-1'],
-  ['LINDEX', key, '0'],
-  ['LPOS', key, 'a'],
-  ['LSET', key, '0', 'f'],
-  ['LREM', key, '1', 'a'],
-  ['LTRIM', key, '0', '10'],
-  ['RPOPLPUSH', key, key],
-  ['LPOP', key],
-  ['RPOP', key],
-];
-
-const sets = (key: string): Trial[] => [
-  ['SADD', key, 'a'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['SCARD', key],
-  ['SISMEMBER', key, 'a'],
-  ['SMEMBERS', key],
-  ['SREM', key, 'a'],
-];
-
-const sortedSets = (key: string): Trial[] => [
-  ['ZADD', key, '1', 'a', '2', 'b', '3', 'c'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['ZCARD', key],
-  ['ZCOUNT', key, '-inf', '+inf'],
-  ['ZSCORE', key, 'a'],
-  ['ZMSCORE', key, 'a'],
-  ['ZRANGE', key, '0', '-1'],
-  ['ZREVRANGE', key, '0', '-1'],
-  ['ZRANGEBYSCORE', key, '-inf', '+inf'],
-  ['ZREVRANGEBYSCORE', key, '+inf', '-inf'],
-  ['ZPOPMIN', key],
-  // Never waits: something is in it, or nothing could be added.
-  ['BZPOPMIN', key, '0.01'],
-  ['ZREM', key, 'a'],
-  ['ZREMRANGEBYRANK', key, '1', '1'],
-  ['ZREMRANGEBYSCORE', key, '-inf', '0'],
-];
-
-const streams = (key: string): Trial[] => [
-  ['XADD', key, '*', 'a', '1'],
-  ['PEXPIRE', key, KEPT_MS],
-  ['XREAD', 'COUNT', '1', 'STREAMS', key, '0'],
-  ['XREVRANGE', key, '+', '-', 'COUNT', '1'],
-  ['XTRIM', key, 'MAXLEN', '1'],
-];
-
-/** In this order. `base` is where their keys begin. */
+/** `base` is where their keys begin. */
 const trials = (base: string, connectionName: string): Trial[] => {
-  const key = (of: string): string => `${base}:${of}`;
-  const all = ['string', 'counter', 'hash', 'renamed', 'list', 'set', 'sorted-set', 'stream'].map(key);
-  return [
-    ['PING'],
-    ['INFO', 'server'],
-    ['CLIENT', 'SETNAME', connectionName],
-    ['CLIENT', 'LIST'],
-    ...strings(key('string'), key('counter')),
-    ...hashes(key('hash')),
-    ['RENAME', key('hash'), key('renamed')],
-    ...lists(key('list')),
-    ...sets(key('set')),
-    ...sortedSets(key('sorted-set')),
-    ...streams(key('stream')),
-    ['EVAL', SCRIPT, '1', key('string')],
-    ['EVALSHA', createHash('sha1').update(SCRIPT).digest('hex'), '1', key('string')],
-    ['DEL', key('string')],
-    ['UNLINK', ...all],
-  ];
+  const values: Record<string, string> = {
+    $name: connectionName,
+    $script: SCRIPT,
+    $sha: createHash('sha1').update(SCRIPT).digest('hex'),
+  };
+  const textOf = (word: string): string => (word.startsWith('@') ? `${base}:${word.slice(1)}` : (values[word] ?? word));
+  return TRIALS.trim()
+    .split(/ \| |\n/)
+    .map((trial) => trial.split(' ').map(textOf) as [string, ...string[]]);
 };
 
 /** Of a container command, its subcommand counts: CLIENT LIST. */
 const nameOfTrial = ([command, first]: Trial): string => (command === 'CLIENT' ? `${command} ${first}` : command);
 
-/** What our user must be allowed, as an ACL rule spells it. Whatever a connection begins with Redis allows everybody. */
+/** What our user must be allowed, as an ACL rule spells it. What a connection begins with Redis allows everybody. */
 export const NEEDED: readonly string[] = [
   ...new Set([...trials('', '').map(nameOfTrial), 'MULTI', 'EXEC'].map((name) => name.toLowerCase().replace(' ', '|'))),
 ];
-
-// Tries each command that we need with a real write, and finds those that Redis does not let our user run.
 
 export interface Refused {
   /** Commands that this user may not run, or that this server does not have. */
@@ -165,19 +91,16 @@ const tryEach = async (redis: RedisClient, base: string): Promise<Failure[]> => 
 
 /** MULTI and EXEC frame other commands, so they cannot be tried among them. */
 const tryTransaction = async (redis: RedisClient, key: string): Promise<string[]> => {
-  const said = await redis
-    .multi()
-    .exists(key)
-    .exec()
-    .then(
-      () => '',
-      (error: unknown) => String(error),
-    );
+  const asked = redis.multi().exists(key).exec();
+  const said = await asked.then(() => '', String);
   if (/EXEC without MULTI|'multi'/i.test(said)) return ['MULTI'];
   return /'exec'/i.test(said) ? ['EXEC'] : [];
 };
 
-/** `base` is where the keys of the trials begin. */
+/**
+ * Tries each command that we need with a real write, and finds those that Redis does not let our user run. `base` is where
+ * the keys of the trials begin.
+ */
 export const refusedOf = async (redis: RedisClient, base: string): Promise<Refused> => {
   const failures = await tryEach(redis, base);
   const isRefused = ({ said }: Failure): boolean =>
