@@ -29,8 +29,8 @@ const FAREWELL_MS = 1000;
  */
 export const readersOf = (service: string, members: readonly Member[], own: string): string[] => {
   const reads = members.find(({ id }) => id === own)?.reads;
-  const all = members.filter((member) => member.services?.includes(service) && member.reads === reads);
-  const able = all.filter(({ blindTo = [] }) => !blindTo.includes(service));
+  const all = members.filter((member) => member.services.includes(service) && member.reads === reads);
+  const able = all.filter(({ blindTo }) => !blindTo.includes(service));
   return (able.length > 0 ? able : all).map(({ id }) => id);
 };
 
@@ -61,7 +61,7 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
     workers: workers().map((worker) => worker.id),
     ...polls(),
   });
-  const members = createMembers({ redis, prefix, self, elapsed: monotonic });
+  const members = createMembers({ redis, prefix, self, monotonic });
   const free = createFree(members, context, parts);
   let timer: NodeJS.Timeout | undefined;
   let isBeating = false;

@@ -26,33 +26,6 @@ import { type Change, createWrites, recordWaiting } from './writes.ts';
 
 export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
-export interface Ledger {
-  /** Records deliveries as waiting; `by` names who asked for them, where that is not the routes. Known ones stay as they are. */
-  recordWaiting(parcels: readonly Parcel[], by?: string): Promise<void>;
-  /** Those of a parcel's alerts that still have to be sent. */
-  pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Those of these alerts' ids whose delivery there waits; not those that the ledger does not know. */
-  waiting(destination: Destination, ids: readonly string[]): Promise<string[]>;
-  /**
-   * Records one attempt for every alert in it; an end that was reached stays, see `REPLACES`. Gives, in the order of
-   * `alerts`, the state that each was found in; undefined where the ledger did not know it.
-   */
-  recordAttempt(
-    destination: Target,
-    alerts: readonly Alert[],
-    result: AttemptEnd,
-  ): Promise<(DeliveryState | undefined)[]>;
-  read(alertId: string): Promise<AlertRecord | undefined>;
-  /** How many deliveries wait, by destination id; a destination without any is left out. */
-  waitingByDestination(): Promise<Record<string, number>>;
-  /** The date of these tracks' oldest alert with a waiting delivery, in epoch milliseconds. */
-  oldestOpen(...tracks: readonly Pick<Alert, 'service' | 'source' | 'protocol'>[]): Promise<number | undefined>;
-  /** Alert ids that name a transaction. */
-  byTransaction(txHash: string): Promise<string[]>;
-  /** Ids of alerts whose transaction begins with these hex digits, of which the first eight count; at most so many. */
-  byTransactionBeginning(digits: string, most: number): Promise<string[]>;
-}
-
 const waitingRecord = (destination: Destination, at: string, by?: string): DeliveryRecord => ({
   state: 'waiting',
   destination: targetOf(destination),
@@ -80,7 +53,7 @@ for _, key in ipairs(KEYS) do
 end
 return oldest or false`;
 
-/** Of a digest's thousands of alerts, so many are recorded before others have their turn. */
+/** Of a digest's thousands of alerts, so many are recorded before others come in between. */
 const RECORDED_AT_ONCE = 250;
 
 /** What deliveries were when they were read last, so that the end of one need not read it again. */
@@ -101,47 +74,55 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
   const change = createWrites(redis, keys, now);
   const memory = createMemory();
 
-  /** Attempts that end at about the same time, in whatever jobs, are recorded by one script. */
+  /** Attempts that end at about the same time, of any jobs, are recorded by one script. */
   const record = createGroupCommit(async (groups: readonly Change[][]) => {
     const states = (await change(groups.flat(), memory.take)).map((before) => before?.state);
     return groups.map(({ length }) => states.splice(0, length));
   }, GATHER_MS);
 
-  const textsOf = async ({ id }: Target, alerts: readonly Pick<Alert, 'id'>[]): Promise<(string | null)[]> => {
+  const textsOf = async ({ id }: Target, ids: readonly Alert['id'][]): Promise<(string | null)[]> => {
     const texts: (string | null)[] = [];
-    for (const chunk of chunksOf(alerts, READ_AT_ONCE)) {
-      const own = chunk.map((alert) => keys.alert(alert.id));
+    for (const chunk of chunksOf(ids, READ_AT_ONCE)) {
+      const own = chunk.map(keys.alert);
       texts.push(...((await redis.eval(READ, own.length, ...own, id)) as (string | null)[]));
     }
     return texts;
   };
 
-  const writes: Pick<Ledger, 'recordWaiting' | 'pending' | 'waiting' | 'recordAttempt'> = {
-    recordWaiting: async (parcels, by) => {
+  return {
+    /** Records deliveries as waiting; `by` names who asked for them, where that is not the routes. Known ones stay as they are. */
+    recordWaiting: async (parcels: readonly Parcel[], by?: string): Promise<void> => {
       if (parcels.length === 0) return;
       const at = iso(now());
       const records = new Map(parcels.map(({ destination }) => [destination.id, waitingRecord(destination, at, by)]));
       await recordWaiting(redis, keys, parcels, records);
     },
-    pending: async (destination, alerts) => {
-      const texts = await textsOf(destination, alerts);
+    /** Those of a parcel's alerts that still have to be sent. */
+    pending: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
+      const texts = await textsOf(
+        destination,
+        alerts.map(({ id }) => id),
+      );
       return alerts.filter((alert, index) => {
         const text = texts[index] ?? '';
         memory.keep(alert, destination.id, text);
         return text === '' || !isFinal(stateOf(text));
       });
     },
-    waiting: async (destination, ids) => {
-      const texts = await textsOf(
-        destination,
-        ids.map((id) => ({ id })),
-      );
-      return ids.filter((_, index) => {
-        const text = texts[index] ?? '';
-        return text !== '' && stateOf(text) === 'waiting';
-      });
+    /** Those of these alerts' ids whose delivery there waits; not those that the ledger does not know. */
+    waiting: async (destination: Destination, ids: readonly string[]): Promise<string[]> => {
+      const texts = await textsOf(destination, ids);
+      return ids.filter((_, index) => texts[index] && stateOf(texts[index]) === 'waiting');
     },
-    recordAttempt: async (destination, alerts, result) => {
+    /**
+     * Records one attempt for every alert in it; an end that was reached stays, see `REPLACES`. Gives, in the order of
+     * `alerts`, the state that each was found in; undefined where the ledger did not know it.
+     */
+    recordAttempt: async (
+      destination: Target,
+      alerts: readonly Alert[],
+      result: AttemptEnd,
+    ): Promise<(DeliveryState | undefined)[]> => {
       const next = (before: DeliveryRecord | undefined): DeliveryRecord => afterAttempt(before, destination, result);
       const found: (DeliveryState | undefined)[] = [];
       for (const some of chunksOf(alerts, RECORDED_AT_ONCE)) {
@@ -150,15 +131,14 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
       return found;
     },
   };
-  return writes;
 };
 
-export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
+export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keys = ledgerKeys(prefix);
   const transactions = createTransactions(redis, keys);
   return {
     ...createLedgerWrites(redis, keys, now),
-    read: async (id) => {
+    read: async (id: string): Promise<AlertRecord | undefined> => {
       const { [ALERT_FIELD]: alert, ...deliveries } = await redis.hgetall(keys.alert(id));
       if (alert === undefined) return undefined;
       return {
@@ -166,11 +146,15 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
         deliveries: Object.entries(deliveries).map(([destination, text]) => parseRecord(destination, text)),
       };
     },
-    waitingByDestination: async () => {
+    /** How many deliveries wait, by destination id; a destination without any is left out. */
+    waitingByDestination: async (): Promise<Record<string, number>> => {
       const counts = Object.entries(await redis.hgetall(keys.waiting));
       return Object.fromEntries(counts.map(([id, count]) => [id, Number(count)] as const).filter(([, n]) => n > 0));
     },
-    oldestOpen: async (...tracks) => {
+    /** The date of these tracks' oldest alert with a waiting delivery, in epoch milliseconds. */
+    oldestOpen: async (
+      ...tracks: readonly Pick<Alert, 'service' | 'source' | 'protocol'>[]
+    ): Promise<number | undefined> => {
       const found: number[] = [];
       for (const chunk of chunksOf(tracks, READ_AT_ONCE)) {
         const at = await redis.eval(OLDEST, chunk.length, ...chunk.map(keys.open));
@@ -178,7 +162,11 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       }
       return found.length === 0 ? undefined : Math.min(...found);
     },
+    /** Alert ids that name a transaction. */
     byTransaction: transactions.alertsOf,
+    /** Ids of alerts whose transaction begins with these hex digits, of which the first eight count; at most so many. */
     byTransactionBeginning: transactions.beginningWith,
   };
 };
+
+export type Ledger = ReturnType<typeof createLedger>;

@@ -24,8 +24,6 @@ local function flush(command, lists)
   for key, list in pairs(lists) do redis.call(command, key, unpack(list)) end
 end`;
 
-// How new deliveries get into the ledger: those of a page in a few scripts. Deliveries that are known stay as they are.
-
 /** New deliveries in one script: the same, and Lua cannot hand more than some 8,000 values to a command. */
 const DELIVERIES = 1000;
 

@@ -16,9 +16,7 @@ import {
   tlsOf,
 } from './settings.ts';
 
-// Connections to Redis through the operator's proxy, for ioredis.
-
-/** What ioredis is told of the Redis to reach: one that is addressed directly, or a node of a cluster. */
+/** What ioredis says of the Redis to reach: one that is addressed directly, or a node of a cluster. */
 interface Address {
   host?: string;
   port?: number;
@@ -31,7 +29,7 @@ interface Address {
 const closed = (): Socket => new Socket().destroy();
 
 /**
- * The option `Connector` of ioredis. It asks the proxy for a tunnel, and speaks TLS inside it where the client has `tls`.
+ * The option `Connector` of ioredis: connections through the operator's proxy. It asks the proxy for a tunnel, and speaks TLS inside it where the client has `tls`.
  * Errors have the codes of `ProxyError`, or those of the TLS handshake.
  */
 const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
@@ -65,7 +63,7 @@ const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
 
     async #open(): Promise<Socket> {
       const { host = '127.0.0.1', port = 6379, connectTimeout: timeoutMs = 10_000, tls } = this.#address;
-      // Only who has a proxy loads it.
+      // Loaded only where there is a proxy.
       const { authority, createTunnel } = await import('../connection/tunnel.ts');
       this.#tunnel ??= createTunnel(new URL(proxy.reveal()), settings, { timeoutMs, isChosen: true });
       const { connect } = this.#tunnel;

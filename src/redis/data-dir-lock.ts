@@ -2,7 +2,6 @@
  * One daemon for each data directory: a lease in `DATADIR/tocsin.lock`, renewed as long as its holder lives. The next
  * daemon takes over the lease of a killed one.
  */
-
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -13,8 +12,7 @@ import { makePrivateDirectory } from '../private-file.ts';
 import { iso } from '../time.ts';
 import { isAlive } from './pid.ts';
 
-// The file that names the holder of a data directory: created only where there is none, removed only while it is as it was judged.
-
+/** What the file says of its holder. It is created only where there is none, and removed only while it is as it was judged. */
 interface Lease {
   id: string;
   host: string;

@@ -14,8 +14,6 @@ import { askRedis } from './connect.ts';
 import { isAlive } from './pid.ts';
 import type { SingleRedis } from './settings.ts';
 
-// What the embedded Redis keeps under `DATADIR/redis`: its settings, its address, its data and its log.
-
 /** Written to a file for the next daemon, which may have to end a server that was left behind. */
 export type EmbeddedAddress = { socketPath: string } | { port: number; password: string };
 
@@ -131,8 +129,6 @@ export const openLog = async ({ log }: EmbeddedFiles) => {
   const handle = await openPrivateLog(log);
   return { handle, offset: (await handle.stat()).size };
 };
-
-// One redis-server process: started, waited for, ended.
 
 export interface EmbeddedLog {
   info(fields: object, message: string): void;

@@ -27,8 +27,6 @@ import {
 import { isAlive, workingDirectoryOf } from './pid.ts';
 import type { SingleRedis } from './settings.ts';
 
-// Keeps the embedded redis-server running: starts it again when it dies, and logs that.
-
 /** Why it ended: `stopped` by us; `lost` when it cannot be kept running, or another daemon has the directory. */
 export type EmbeddedEnd = { reason: 'stopped' } | { reason: 'lost'; message: string };
 
@@ -43,7 +41,7 @@ export interface SupervisorSettings {
   signal: AbortSignal;
 }
 
-const END_TIMEOUT_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 /** After this many failed starts in a row the daemon's own supervisor has to act. */
 const MOST_FAILURES = 8;
 
@@ -73,7 +71,7 @@ const createStarter = ({ files, address, binary, log, mayRun }: SupervisorSettin
       await waitUntilReady(server, address, log, signal);
       return server;
     } catch (error) {
-      await endServer(server.pid, END_TIMEOUT_MS);
+      await endServer(server.pid, STOP_TIMEOUT_MS);
       throw error;
     }
   };
@@ -132,7 +130,7 @@ const superviseServer = async (settings: SupervisorSettings) => {
       stopping.abort();
       const server = latest() ?? first;
       server.ref();
-      await endServer(server.pid, END_TIMEOUT_MS);
+      await endServer(server.pid, STOP_TIMEOUT_MS);
       await exited;
       forget();
     },
@@ -161,8 +159,6 @@ export interface EmbeddedRedis {
   /** Never rejects. After `lost` the daemon should stop; `stop` is still needed. */
   exited: Promise<EmbeddedEnd>;
 }
-
-const STOP_TIMEOUT_MS = 10_000;
 
 /**
  * Ends the server that a killed daemon left behind, or two servers would write the same files. A server that does not

@@ -12,27 +12,6 @@ local function server()
   return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 end`;
 
-export interface HeldLock {
-  /** The run id of the Redis that gave it; '' where it does not say. */
-  server: string;
-  /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
-  renew(): Promise<boolean>;
-  /**
-   * Runs a script that `fenced` made. It writes only while the lock is held, at the very Redis that gave it. Rejects where
-   * the lock was lost, or the script gave nothing.
-   */
-  write(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** The same, and releases the lock with it. */
-  writeLast: HeldLock['write'];
-  /** Once only; later calls do nothing. */
-  release(): Promise<void>;
-}
-
-export interface Locks {
-  /** Takes all of the names or none: `undefined` when somebody else holds one of them. */
-  take(names: readonly string[]): Promise<HeldLock | undefined>;
-}
-
 /** KEYS the locks; ARGV[1] token, ARGV[2] milliseconds. Gives the server. */
 const TAKE = `${SERVER_FUNCTION}
 for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then return false end end
@@ -62,6 +41,8 @@ return answer`;
 
 const LOST = 'the lock was lost to somebody else, or Redis lost what was written last';
 
+type Args = readonly (string | number)[];
+
 /** Concurrent calls share one run: without Redis they would pile up. */
 const oneAtATime = <T>(run: () => Promise<T>): (() => Promise<T>) => {
   let running: Promise<T> | undefined;
@@ -77,8 +58,9 @@ const oneAtATime = <T>(run: () => Promise<T>): (() => Promise<T>) => {
  * `ttlMs`: how long a killed holder keeps the others out. A live holder renews its lock every third of it, however long
  * its work takes. Where that failed because Redis was away for longer, `renew` gives false.
  */
-export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_000): Locks => ({
-  take: async (names) => {
+export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_000) => ({
+  /** Takes all of the names or none: `undefined` when somebody else holds one of them. */
+  take: async (names: readonly string[]) => {
     const token = randomUUID();
     const keys = names.map((name) => `${prefix}:lock:${name}`);
     const run = (script: string): Promise<unknown> => redis.eval(script, keys.length, ...keys, token, ttlMs);
@@ -91,27 +73,30 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       isOver = true;
       clearInterval(timer);
     };
-    const write = async (
-      script: string,
-      of: readonly string[],
-      args: readonly (string | number)[],
-      last = '',
-    ): Promise<unknown> => {
+    const write = async (script: string, of: readonly string[], args: Args, last = ''): Promise<unknown> => {
       const own = [...keys, ...of];
       const answer = await redis.eval(script, own.length, ...own, keys.length, token, server, last, ...args);
       if (answer === null) throw new Error(LOST);
       return answer;
     };
     return {
+      /** The run id of the Redis that gave it; '' where it does not say. */
       server,
+      /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
       renew,
-      write: (script, of, args) => write(script, of, args),
-      writeLast: async (script, of, args) => {
+      /**
+       * Runs a script that `fenced` made. It writes only while the lock is held, at the very Redis that gave it. Rejects
+       * where the lock was lost, or the script gave nothing.
+       */
+      write: (script: string, of: readonly string[], args: Args): Promise<unknown> => write(script, of, args),
+      /** The same, and releases the lock with it. */
+      writeLast: async (script: string, of: readonly string[], args: Args): Promise<unknown> => {
         const answer = await write(script, of, args, 'last');
         end();
         return answer;
       },
-      release: async () => {
+      /** Once only; later calls do nothing. */
+      release: async (): Promise<void> => {
         if (isOver) return;
         end();
         await run(RELEASE);
@@ -119,3 +104,6 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
     };
   },
 });
+
+export type Locks = ReturnType<typeof createLocks>;
+export type HeldLock = NonNullable<Awaited<ReturnType<Locks['take']>>>;

@@ -1,6 +1,6 @@
 /**
  * Which daemons share this Redis and live. Each beats every second; one whose beat has not changed for a few seconds is
- * gone. Everybody judges by what it saw itself, on a clock that nobody sets: no two clocks are compared.
+ * gone. Everybody judges by what it saw itself, on a monotonic clock: no two clocks are compared.
  */
 import type { RedisClient } from './connect.ts';
 import { isAlive } from './pid.ts';
@@ -15,24 +15,11 @@ export interface Member {
   pids?: string;
   /** Ids of its BullMQ workers: a job's lock names the worker that runs it. */
   workers: readonly string[];
-  /** Services that it polls, and those of them that do not answer it. A daemon of an earlier version names none. */
-  services?: readonly string[];
-  blindTo?: readonly string[];
+  /** Services that it polls, and those of them that do not answer it. */
+  services: readonly string[];
+  blindTo: readonly string[];
   /** What it reads of them; the same for the same config. */
-  reads?: string;
-}
-
-export interface Members {
-  /** To be called every `BEAT_EVERY_MS`. Gives those that have gone; each again until it is forgotten. */
-  beat(): Promise<Member[]>;
-  /** Every member that is not known to be gone, this one included; in the same order for all of them. */
-  live(): readonly string[];
-  /** The same, with what each says of itself. */
-  members(): readonly Member[];
-  /** To be called once nothing is left to do for a member that is gone. */
-  forget(id: string): Promise<void>;
-  /** This daemon stops. */
-  leave(): Promise<void>;
+  reads: string;
 }
 
 export interface MembersDependencies {
@@ -40,8 +27,7 @@ export interface MembersDependencies {
   prefix: string;
   /** Who we are; its workers may still change. */
   self(): Member;
-  /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 export const BEAT_EVERY_MS = 1000;
@@ -70,12 +56,12 @@ const silenceOf = async ({ id, host, pid, pids }: Member, self: Member): Promise
   return lives ? SILENT_ALIVE_MS : SILENT_ENDED_MS;
 };
 
-export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependencies): Members => {
+export const createMembers = ({ redis, prefix, self, monotonic }: MembersDependencies) => {
   const key = `${prefix}:members`;
   const { id: own } = self();
   ownMembers.add(own);
   let beats = 0;
-  let lastBeatAt = elapsed();
+  let lastBeatAt = monotonic();
   let others = new Map<string, Watched>();
   /** Those of them that Redis has lost, and that have not beaten since. */
   let lost = new Map<string, Watched>();
@@ -83,7 +69,7 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
 
   /** `isEmptied`: Redis has lost our own entry, so those that are missing have not left. */
   const note = (entries: Record<string, string>, isEmptied: boolean): void => {
-    const at = elapsed();
+    const at = monotonic();
     const isGap = at - lastBeatAt > LONGEST_GAP_MS;
     lastBeatAt = at;
     const heard = Object.entries(entries).filter(([id]) => id !== own);
@@ -111,7 +97,8 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
       .sort((a, b) => (a.id < b.id ? -1 : 1));
 
   return {
-    beat: async () => {
+    /** To be called every `BEAT_EVERY_MS`. Gives those that have gone; each again until it is forgotten. */
+    beat: async (): Promise<Member[]> => {
       const { id, ...rest } = self();
       beats += 1;
       const batch = redis.pipeline().hset(key, id, JSON.stringify({ ...rest, beats }));
@@ -122,15 +109,21 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
       gone = new Set(found.map(({ id: each }) => each));
       return found;
     },
-    live: () => members().map(({ id }) => id),
+    /** Every member that is not known to be gone, this one included; in the same order for all of them. */
+    live: (): readonly string[] => members().map(({ id }) => id),
+    /** The same, with what each says of itself. */
     members,
-    forget: async (id) => {
+    /** To be called once nothing is left to do for a member that is gone. */
+    forget: async (id: string): Promise<void> => {
       lost.delete(id);
       await redis.hdel(key, id);
     },
-    leave: async () => {
+    /** This daemon stops. */
+    leave: async (): Promise<void> => {
       ownMembers.delete(own);
       await redis.hdel(key, own);
     },
   };
 };
+
+export type Members = ReturnType<typeof createMembers>;

@@ -90,10 +90,6 @@ export const firstNode = (
     : { ...nodeOf(first, sentinel === undefined ? 6379 : 26_379), tls };
 };
 
-// Why a Sentinel or a Cluster's node cannot be connected to. ioredis says only "Connection is closed", whatever the
-// reason is, so after such an error one connection is tried without it, and what that meets becomes the cause of the
-// errors after.
-
 interface Node {
   host: string;
   port: number;
@@ -124,7 +120,11 @@ const faultOf = ({ host, port, tls }: Node): Promise<Error | undefined> =>
     });
   });
 
-/** Gives errors of the client their cause, as far as one is known by then. For its first listener. */
+/**
+ * Why a Sentinel or a Cluster's node cannot be connected to: ioredis says only "Connection is closed". After such an error
+ * one connection is tried without it, and what that meets becomes the cause of the errors after, as far as it is known by
+ * then. For the client's first listener.
+ */
 export const createFaultFinder = (node: Node | undefined, now: () => number): ((error: Error) => void) => {
   let found: Error | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;

@@ -13,8 +13,8 @@ const setUp = () => {
   let joined = 0;
   const join = (of: Partial<Member> = {}) => {
     joined += 1;
-    const self = { id: `member-${joined}`, ...HERE, workers: [], ...of };
-    return createMembers({ redis, prefix, self: () => self, elapsed: () => clock.at });
+    const self = { id: `member-${joined}`, ...HERE, workers: [], services: [], blindTo: [], reads: '', ...of };
+    return createMembers({ redis, prefix, self: () => self, monotonic: () => clock.at });
   };
   /** Seconds in which only these members beat. */
   const pass = async (seconds: number, ...members: ReturnType<typeof join>[]) => {

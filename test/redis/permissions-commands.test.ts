@@ -24,7 +24,7 @@ const textsIn = (folder: string, end: string): string[] =>
 
 /** Of scripts; also where one is chosen: `local pushCmd = lifo and 'RPUSH' or 'LPUSH'`. */
 const COMMAND =
-  /(?:r?call|redis\.p?call)\(\s*['"]([A-Za-z]+)['"]|(?:[cC]ommand|Cmd) = .*?['"]([A-Z]+)['"](?: or ['"]([A-Z]+)['"])?/g;
+  /(?:\brcall|redis\.p?call)\(\s*['"]([A-Za-z]+)['"]|(?:[cC]ommand|Cmd) = .*?['"]([A-Z]+)['"](?: or ['"]([A-Z]+)['"])?/g;
 
 const commandsOf = (texts: readonly string[]): string[] => {
   const found = texts.flatMap((text) => [...text.matchAll(COMMAND)].flatMap(([, ...names]) => names));
