@@ -46,7 +46,7 @@ export const NEAR_MS = 20;
 
 /**
  * A job that comes this much later than its slot, in milliseconds, has missed it: else all jobs that missed theirs in an
- * outage would be sent at once. As long a slot waits for the job whose turn it is; then it is for whoever comes.
+ * outage would be sent at once. As long a slot waits for the job whose turn it is; then it is for the next one that comes.
  */
 export const LATE_MS = 2000;
 

@@ -54,7 +54,7 @@ export interface Batching {
 export interface DeliverDependencies {
   channel: Pick<Channel, 'send' | 'amend'>;
   compose: Compose;
-  /** How composing lets others have their turn. Default: every few milliseconds. */
+  /** How composing lets other work run in between. Default: every few milliseconds. */
   pauses?: Pauses;
   /** Digests in a row, without replays. Left out: none is counted. */
   storms?: {

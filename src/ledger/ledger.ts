@@ -56,27 +56,21 @@ return oldest or false`;
 /** Of a digest's thousands of alerts, so many are recorded before others come in between. */
 const RECORDED_AT_ONCE = 250;
 
-/** What deliveries were when they were read last, so that the end of one need not read it again. */
-const createMemory = () => {
-  const texts = new WeakMap<Alert, { destination: string; text: string }>();
-  return {
-    keep: (alert: Alert, destination: string, text: string): void => void texts.set(alert, { destination, text }),
-    take: ({ alert, destination }: Change): string | undefined => {
-      const known = texts.get(alert);
-      texts.delete(alert);
-      return known?.destination === destination.id ? known.text : undefined;
-    },
-  };
-};
-
 /** What changes with a delivery. */
 const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
   const change = createWrites(redis, keys, now);
-  const memory = createMemory();
+  /** What deliveries were when they were read last, so that the end of one need not read it again. */
+  const lastRead = new WeakMap<Alert, { destination: string; text: string }>();
+
+  const takeRead = ({ alert, destination }: Change): string | undefined => {
+    const known = lastRead.get(alert);
+    lastRead.delete(alert);
+    return known?.destination === destination.id ? known.text : undefined;
+  };
 
   /** Attempts that end at about the same time, of any jobs, are recorded by one script. */
   const record = createGroupCommit(async (groups: readonly Change[][]) => {
-    const states = (await change(groups.flat(), memory.take)).map((before) => before?.state);
+    const states = (await change(groups.flat(), takeRead)).map((before) => before?.state);
     return groups.map(({ length }) => states.splice(0, length));
   }, GATHER_MS);
 
@@ -105,7 +99,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
       );
       return alerts.filter((alert, index) => {
         const text = texts[index] ?? '';
-        memory.keep(alert, destination.id, text);
+        lastRead.set(alert, { destination: destination.id, text });
         return text === '' || !isFinal(stateOf(text));
       });
     },

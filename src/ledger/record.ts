@@ -105,8 +105,8 @@ export interface AttemptEnd extends Pick<DeliveryRecord, 'state' | 'providerId' 
 export const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
 /**
- * The states that an attempt's end takes the place of. An end that was reached stays, whatever another run of the same
- * job comes to; only that the receiver has the message is true whatever was recorded before.
+ * The states that an attempt's end takes the place of. An end that was reached stays, even if another run of the same
+ * job comes to another one; only that the receiver has the message is true in any case.
  */
 const REPLACES: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
   waiting: ['waiting'],

@@ -14,6 +14,12 @@ const beginningOf = (txHash: string): string => {
   return HASH.test(hash) ? hash.slice(2, 2 + DIGITS / 2) + hash.slice(-DIGITS / 2) : contentId(hash).slice(0, DIGITS);
 };
 
+/** Members that begin so. */
+const rangeOf = (beginning: string) => [`[${beginning}`, `(${beginning}~`, 'BYLEX'] as const;
+
+const idsOf = async (members: Promise<string[]>): Promise<string[]> =>
+  (await members).map((member) => member.slice(DIGITS));
+
 /** Undefined for an alert that names no transaction. */
 export const transactionMember = ({ id, txHash }: Pick<Alert, 'id' | 'txHash'>): string | undefined =>
   txHash === undefined ? undefined : `${beginningOf(txHash)}${id}`;
@@ -39,17 +45,12 @@ return #gone`;
 
 export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => ({
   /** Ids of the alerts that name a transaction. */
-  alertsOf: async (txHash: string): Promise<string[]> => {
-    const beginning = beginningOf(txHash);
-    const members = await redis.zrange(keys.transactions, `[${beginning}`, `(${beginning}~`, 'BYLEX');
-    return members.map((member) => member.slice(DIGITS));
-  },
+  alertsOf: (txHash: string): Promise<string[]> =>
+    idsOf(redis.zrange(keys.transactions, ...rangeOf(beginningOf(txHash)))),
   /** Ids of alerts whose transaction begins so, at most so many; of a longer beginning only the first digits count. */
-  beginningWith: async (digits: string, most: number): Promise<string[]> => {
-    const beginning = digits.toLowerCase().slice(0, DIGITS / 2);
-    const range = [`[${beginning}`, `(${beginning}~`] as const;
-    const members = await redis.zrange(keys.transactions, ...range, 'BYLEX', 'LIMIT', 0, most);
-    return members.map((member) => member.slice(DIGITS));
+  beginningWith: (digits: string, most: number): Promise<string[]> => {
+    const range = rangeOf(digits.toLowerCase().slice(0, DIGITS / 2));
+    return idsOf(redis.zrange(keys.transactions, ...range, 'LIMIT', 0, most));
   },
   /** Reads all of it. Only for after a stop of weeks, when alerts have expired whose transaction nobody knows. */
   dropGone: async (): Promise<void> => {

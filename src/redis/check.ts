@@ -77,17 +77,24 @@ const checkSettings = (info: Info): RedisFinding[] => {
   return findings;
 };
 
+/** What a node says of itself; undefined where it does not answer in time. */
+const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | undefined> => {
+  const answer = await withinTime(
+    node.info().catch((error: Error) => error),
+    patience,
+  );
+  return typeof answer === 'string' ? parseInfo(answer) : answer;
+};
+
 const inspectNode = async (node: Redis, patience: Patience): Promise<RedisFinding[]> => {
-  const asked = node.info().catch((error: unknown) => (error instanceof Error ? error : undefined));
-  const answer = await withinTime(asked, patience);
-  if (answer === undefined || (answer instanceof Error && troubleOf(answer, '') !== undefined)) {
+  const info = await infoOf(node, patience);
+  if (info === undefined || (info instanceof Error && troubleOf(info, '') !== undefined)) {
     return [{ name: 'unreachable', message: unreachable(undefined) }];
   }
-  if (answer instanceof Error) {
-    const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${answer.message}).`;
+  if (info instanceof Error) {
+    const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
     return [{ name: 'unreadable', message }];
   }
-  const info = parseInfo(answer);
   return [...checkVersion(info), ...checkSettings(info)];
 };
 
@@ -114,35 +121,24 @@ const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFin
   return (await Promise.all(nodes.map((node) => inspectNode(node, patience)))).flat();
 };
 
-/** What a Redis says of itself while it is in use. */
-export interface RedisLook {
-  /** Settings that may lose what is queued. */
-  findings: RedisFinding[];
-  /** How far its clock is ahead of ours, in milliseconds; absent where it does not say. */
-  aheadMs?: number;
-}
-
 /**
- * INFO alone, of every master. Its time stands there too, so that our user needs no right for TIME. Undefined where one
- * does not answer.
+ * What a Redis says of itself while it is in use: settings that may lose what is queued, and how far its clock is ahead of
+ * ours, in milliseconds, where it says so. INFO alone, of every master: its time stands there too, so that our user needs
+ * no right for TIME. Undefined where one does not answer.
  */
 export const lookAtRedis = async (
   redis: RedisClient,
   now: () => number,
   timeoutMs = ANSWER_TIMEOUT_MS,
-): Promise<RedisLook | undefined> => {
+): Promise<{ findings: RedisFinding[]; aheadMs?: number } | undefined> => {
   const patience = { refused: new Promise<never>(() => {}), timeoutMs };
   const findings = new Map<string, RedisFinding>();
   let aheadMs: number | undefined;
   for (const node of await nodesOf(redis, patience)) {
     const askedAt = now();
-    const answer = await withinTime(
-      node.info().catch(() => undefined),
-      patience,
-    );
-    if (answer === undefined) return undefined;
+    const info = await infoOf(node, patience);
+    if (info === undefined || info instanceof Error) return undefined;
     const ours = (askedAt + now()) / 2;
-    const info = parseInfo(answer);
     const theirs = Number(info.get('server_time_usec') ?? Number.NaN) / 1000 - ours;
     if (!Number.isNaN(theirs) && Math.abs(theirs) >= Math.abs(aheadMs ?? 0)) aheadMs = theirs;
     for (const one of checkSettings(info)) findings.set(one.message, one);

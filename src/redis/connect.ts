@@ -157,7 +157,7 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
     {
       enableOfflineQueue: true,
       clusterRetryStrategy: retryDelayMs,
-      // Where this check finds the cluster down, as in a failover, ioredis connects anew, and what `connect()` gave never
+      // Where this check finds the cluster down, as in a failover, ioredis connects again, and what `connect()` gave never
       // settles: BullMQ's workers would wait for it for ever. Commands wait for the cluster without it, too.
       enableReadyCheck: false,
       // A failover takes seconds; the default of 16 tries at 100 ms each would give up before its end.
@@ -183,7 +183,7 @@ const open = (settings: RedisSettings, role: string, { tls, tlsOfNodes }: KnownT
 /**
  * After a SELECT that was refused a connection is in database 0, where somebody else's keys may be, and ioredis would go
  * on there: it only emits the error. Thrown from the listener the error ends the handshake, so commands fail and the
- * connection is made anew, as after a wrong password. ioredis emits it again then.
+ * connection is made again, as after a wrong password. ioredis emits it again then.
  */
 const stayOutOfDatabaseZero = (redis: Redis): void => {
   const thrown = new WeakSet<Error>();

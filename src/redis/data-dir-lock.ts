@@ -100,15 +100,6 @@ export interface LockSettings {
   staleAfterMs?: number;
 }
 
-export interface DataDirLock {
-  /** The lock file. */
-  file: string;
-  /** Asks the file itself, so that a takeover is known before the next renewal finds it. */
-  isHeld(): Promise<boolean>;
-  /** May be called again. */
-  release(): Promise<void>;
-}
-
 type Place = Required<LockSettings> & { file: string; id: string };
 
 /** Leases of this process. A lease with our pid that is not among them is of an earlier process with the same pid. */
@@ -196,7 +187,7 @@ const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterM
  * Takes the directory, making it where it is missing. Waits only while it does not know whether a holder on another host
  * still lives. Throws a `UsageError` that names the holder, or says that the directory cannot be written.
  */
-export const lockDataDir = async (settings: LockSettings): Promise<DataDirLock> => {
+export const lockDataDir = async (settings: LockSettings) => {
   const dataDir = resolve(settings.dataDir);
   const file = join(dataDir, 'tocsin.lock');
   const id = randomUUID();
@@ -212,12 +203,17 @@ export const lockDataDir = async (settings: LockSettings): Promise<DataDirLock> 
   const endRenewing = keepRenewing(handle, place);
   const isHeld = async () => (await readLease(file).catch(() => undefined))?.id === id;
   return {
+    /** The lock file. */
     file,
+    /** Asks the file itself, so that a takeover is known before the next renewal finds it. */
     isHeld,
-    release: async () => {
+    /** May be called again. */
+    release: async (): Promise<void> => {
       if (!ownLeases.delete(id)) return;
       await endRenewing();
       if (await isHeld()) await unlink(file).catch(() => {});
     },
   };
 };
+
+export type DataDirLock = Awaited<ReturnType<typeof lockDataDir>>;

@@ -136,16 +136,6 @@ export interface EmbeddedLog {
   error(fields: object, message: string): void;
 }
 
-export interface ServerProcess {
-  pid: number;
-  /** `exit code 1` or `signal SIGKILL`. */
-  exited: Promise<string>;
-  /** Why it ended, in its own words. */
-  lastWords(): Promise<string>;
-  /** Keeps this program running until the server has ended. */
-  ref(): void;
-}
-
 const ANSWER_TIMEOUT_MS = 2000;
 /** A server that neither answers, ends nor loads data for this long is given up. */
 const SILENCE_LIMIT_MS = 30_000;
@@ -186,7 +176,7 @@ const spawned = async (child: ChildProcess, binary: string): Promise<number> => 
  * Starts it in its own process group: Ctrl-C in a terminal ends every process of the foreground group, and Redis has to
  * outlive the daemon's last write.
  */
-export const spawnServer = async (files: EmbeddedFiles, binary: string): Promise<ServerProcess> => {
+export const spawnServer = async (files: EmbeddedFiles, binary: string) => {
   const { handle, offset } = await openLog(files);
   try {
     const child = spawn(binary, [files.settings], { detached: true, stdio: ['ignore', handle.fd, handle.fd] });
@@ -196,20 +186,24 @@ export const spawnServer = async (files: EmbeddedFiles, binary: string): Promise
     const pid = await spawned(child, binary);
     // Otherwise a command that forgets to stop it would never exit.
     child.unref();
-    return { pid, exited, lastWords: () => lastWords(files, offset), ref: () => child.ref() };
+    return {
+      pid,
+      /** `exit code 1` or `signal SIGKILL`. */
+      exited,
+      /** Why it ended, in its own words. */
+      lastWords: (): Promise<string> => lastWords(files, offset),
+      /** Keeps this program running until the server has ended. */
+      ref: (): void => child.ref(),
+    };
   } finally {
     await handle.close();
   }
 };
 
-export interface ServerState {
-  pid: number;
-  /** Undefined when all data is read in. */
-  loadedPercent: string | undefined;
-}
+export type ServerProcess = Awaited<ReturnType<typeof spawnServer>>;
 
-/** Which server answers at an address, and whether it is ready; undefined when none does. */
-export const stateAt = async (address: EmbeddedAddress): Promise<ServerState | undefined> => {
+/** Which server answers at an address, and how much of its data is not read in yet; undefined where none answers. */
+export const stateAt = async (address: EmbeddedAddress) => {
   const info = await askRedis(connectionTo(address), ANSWER_TIMEOUT_MS, (redis) => redis.info()).catch(() => '');
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const pid = Number(field('process_id'));

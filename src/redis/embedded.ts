@@ -2,7 +2,6 @@
  * A private redis-server under `DATADIR/redis`, for installations without a Redis of their own: started with the daemon,
  * started again when it dies, ended with it. Its data outlives both.
  */
-
 import { realpath } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf, UnavailableError } from '../errors.ts';
@@ -25,12 +24,11 @@ import {
   writeSettings,
 } from './embedded-server.ts';
 import { isAlive, workingDirectoryOf } from './pid.ts';
-import type { SingleRedis } from './settings.ts';
 
 /** Why it ended: `stopped` by us; `lost` when it cannot be kept running, or another daemon has the directory. */
 export type EmbeddedEnd = { reason: 'stopped' } | { reason: 'lost'; message: string };
 
-export interface SupervisorSettings {
+interface SupervisorSettings {
   files: EmbeddedFiles;
   address: EmbeddedAddress;
   binary: string;
@@ -149,17 +147,6 @@ export interface EmbeddedSettings {
   signal?: AbortSignal;
 }
 
-export interface EmbeddedRedis {
-  /** For `connectRedis`; stays the same when the server is started again. */
-  connection: SingleRedis;
-  /** Of the server that was started last. */
-  pid(): number;
-  /** Ends the server with everything on disk, and releases the directory. May be called again. */
-  stop(): Promise<void>;
-  /** Never rejects. After `lost` the daemon should stop; `stop` is still needed. */
-  exited: Promise<EmbeddedEnd>;
-}
-
 /**
  * Ends the server that a killed daemon left behind, or two servers would write the same files. A server that does not
  * answer is known by its pid file, if that process works in our directory.
@@ -184,17 +171,17 @@ const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Prom
   const address = await chooseAddress(files);
   await writeSettings(files, address);
   const server = await superviseServer({ files, address, binary, log, signal, mayRun: lock.isHeld });
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    await lock.release();
-  };
   let stopped: Promise<void> | undefined;
   return {
+    /** For `connectRedis`; stays the same when the server is started again. */
     connection: connectionTo(address),
+    /** Of the server that was started last. */
     pid: server.pid,
+    /** Never rejects. After `lost` the daemon should stop; `stop` is still needed. */
     exited: Promise.race([server.exited, lost]),
+    /** Ends the server with everything on disk, and releases the directory. May be called again. */
     stop: (): Promise<void> => {
-      stopped ??= stop();
+      stopped ??= server.stop().then(lock.release);
       return stopped;
     },
   };
@@ -205,7 +192,7 @@ const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Prom
  * data. Throws a `UsageError` when the directory is taken or cannot be written, or when the program is not
  * installed; an `UnavailableError` when the server does not start.
  */
-export const startEmbeddedRedis = async (settings: EmbeddedSettings): Promise<EmbeddedRedis> => {
+export const startEmbeddedRedis = async (settings: EmbeddedSettings) => {
   const lost = Promise.withResolvers<EmbeddedEnd>();
   const lock = await lockDataDir({
     dataDir: settings.dataDir,
@@ -216,3 +203,5 @@ export const startEmbeddedRedis = async (settings: EmbeddedSettings): Promise<Em
     throw error;
   });
 };
+
+export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
