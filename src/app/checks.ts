@@ -3,10 +3,9 @@ import { isAnnouncement } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
-import { type CaughtUp, createBlindnessNotifier } from '../features/blindness/notifier.ts';
+import type { CaughtUp } from '../features/blindness/notifier.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
-import { createSilenceNotifier } from '../features/silence/notifier.ts';
 import { createProbe } from '../features/silence/probe.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
 import { createNameFilter } from '../poll/catalog.ts';
@@ -98,15 +97,12 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
   const { check } = createBlindnessCheck({
     watch,
     store: store.blindness,
-    notifier: createBlindnessNotifier({
-      store: store.blindness,
-      ...audienceOf(context, dispatching),
-      reasonOf: (service, protocols) => {
-        const reason = reading.reasonOf(service, protocols);
-        return reason === undefined ? undefined : scrub(reason);
-      },
-      countAlerts: createCount(store),
-    }),
+    ...audienceOf(context, dispatching),
+    reasonOf: (service, protocols) => {
+      const reason = reading.reasonOf(service, protocols);
+      return reason === undefined ? undefined : scrub(reason);
+    },
+    countAlerts: createCount(store),
     locks: store.locks,
     tracksOf: (service) => reading.tracksOf(service),
     answers: (service) =>
@@ -132,7 +128,7 @@ const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
 const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, readersOf }: SilenceReading) => {
-  const { config, store, log } = context;
+  const { config, store } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
     Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
@@ -148,10 +144,7 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
     habits: store.habits,
     silent: store.silent,
     unread: store.blindness,
-    notifier: createSilenceNotifier({
-      silent: store.silent,
-      ...audienceOf(context, dispatching),
-    }),
+    ...audienceOf(context, dispatching),
     locks: store.locks,
     times: createProbeTimes({
       requestsPerSecond,
@@ -167,7 +160,6 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
     },
     expectEvery,
     clock,
-    log,
   });
 };
 

@@ -7,7 +7,6 @@ import { pacingOf } from '../channels/registry.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
-import { createActiveMutes } from '../features/mutes/active.ts';
 import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
 import { configEntries, createPageDetails, createRouteDetails } from '../features/page/details.ts';
@@ -69,23 +68,12 @@ const openSearch = ({ config, store }: Context) => {
 /** What somebody who is signed in may do. */
 const openPageActions = ({ config, store, catalog, review, now }: PageContext): PageActions => {
   const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
-  const { states } = createActiveMutes({ config, mutes: store.mutes, now });
   return createPageActions({
-    deadLetters: store.dead,
+    ...{ ...store, config, now },
     retry: (letters) => openRetry({ config, store, catalog }).retry(letters),
     drop: createDrop(store),
-    muteRules: config.mutes,
-    mutes: store.mutes,
-    activeMutes: async () => (await states()).active,
     approval: openDestinations({ config, store, review }),
     destinations: () => [...review.destinations(), ...fallback],
-    service: config.services[0]?.name ?? 'test',
-    send: async (parcel) => {
-      await store.ledger.recordWaiting([parcel]);
-      await store.queues.enqueue([parcel]);
-    },
-    operatorLog: store.operatorLog,
-    now,
   });
 };
 

@@ -1,7 +1,7 @@
 /** Notices services and protocols that are not read, and has each announced once over all daemons. */
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
-import type { HeldLock } from '../../redis/lock.ts';
+import type { Locks } from '../../redis/lock.ts';
 import {
   type Changes,
   type ChangesInput,
@@ -11,14 +11,11 @@ import {
   type Limits,
   type Reading,
 } from './changes.ts';
-import type { BlindnessNotifier } from './notifier.ts';
-import type { BlindnessStore } from './store.ts';
+import { type BlindnessNotifierDependencies, createBlindnessNotifier } from './notifier.ts';
 
-export interface BlindnessCheckDependencies {
+export interface BlindnessCheckDependencies extends BlindnessNotifierDependencies {
   watch: Pick<ReadWatch, 'look'>;
-  store: Pick<BlindnessStore, 'list'>;
-  notifier: BlindnessNotifier;
-  locks: { take(names: readonly string[]): Promise<HeldLock | undefined> };
+  locks: Locks;
   /** What is read of a service: every track that its polls ask for. */
   tracksOf(service: string): Promise<Track[]>;
   /** The service answers this daemon, as far as is known. Asked only while nothing of it is known to be polled. */
@@ -53,7 +50,8 @@ const isNews = ({ begun, ended }: Changes, announced: ChangesInput['announced'])
   begun !== undefined || ended.length > 0 || announced.some(({ isTold }) => !isTold);
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, store, notifier, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } = dependencies;
+  const { watch, store, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } = dependencies;
+  const notifier = createBlindnessNotifier(dependencies);
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();

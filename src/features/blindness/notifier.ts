@@ -1,13 +1,16 @@
 /** Announces that a service, or some of its protocols, cannot be read, and when that is over. Throws where Redis fails. */
 
-import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { contentId } from '../../item.ts';
 import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';
 import { ageText, clockText, iso } from '../../time.ts';
-import { type Announce, TO_DO } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, COMES_AND_GOES, workingReaders } from '../broken-destinations/message.ts';
-import type { OutageStore } from '../broken-destinations/store.ts';
+import { TO_DO } from '../announcements/announce.ts';
+import {
+  ANNOUNCED_AN_HOUR,
+  type AnnouncerDependencies,
+  COMES_AND_GOES,
+  workingReaders,
+} from '../broken-destinations/message.ts';
 import type { Changes } from './changes.ts';
 import type { Blindness, BlindnessStore } from './store.ts';
 
@@ -74,21 +77,12 @@ export const readAgainText = (input: ReadAgainInput): string => {
   ].join('\n');
 };
 
-export interface BlindnessNotifierDependencies {
-  store: Pick<BlindnessStore, 'set' | 'remove'>;
-  outages: Pick<OutageStore, 'get' | 'count'>;
-  announce: Announce;
-  /** Who is to hear of it before the fallback is. */
-  operators: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Where alerts of a service's protocols go, as far as they may be sent there. */
-  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+export interface BlindnessNotifierDependencies extends AnnouncerDependencies {
+  store: Pick<BlindnessStore, 'list' | 'set' | 'remove'>;
   /** Why a service, or one of these protocols, cannot be read: a sentence without secrets, where it is known. */
   reasonOf(service: string, protocols: readonly string[]): string | undefined;
   /** Alerts of a service, or of these protocols, of items dated between two moments in epoch milliseconds. */
   countAlerts(service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp>;
-  log: Pick<Logger, 'error' | 'info'>;
-  now(): number;
 }
 
 export interface BlindService {
@@ -130,8 +124,7 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
     const reason = reasonOf(service, protocols);
     const told = times > ANNOUNCED_AN_HOUR ? [] : await readers(service, isWhole ? watched : protocols);
     const key = `${since} ${contentId(...protocols).slice(0, 12)}`;
-    const facts = { key, since, isWhole, protocols, told, isTold: false };
-    const blindness: Blindness = reason === undefined ? facts : { ...facts, reason };
+    const blindness: Blindness = { key, since, isWhole, protocols, reason, told, isTold: false };
     await store.set(service, blindness);
     await tell(of, blindness, times);
   };
@@ -158,11 +151,5 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
     );
   };
 
-  return {
-    tell: (of: BlindService, blindness: Blindness): Promise<void> => tell(of, blindness),
-    begin,
-    end,
-  };
+  return { tell, begin, end };
 };
-
-export type BlindnessNotifier = ReturnType<typeof createBlindnessNotifier>;

@@ -13,7 +13,7 @@ export interface Blindness {
   /** Those of the announcement that are not read yet. */
   protocols: string[];
   /** Why, in a sentence without secrets, where that is known. */
-  reason?: string;
+  reason?: string | undefined;
   /** Who gets the announcement, and the one of its end. */
   told: Destination[];
   /** The announcement is durably queued. */

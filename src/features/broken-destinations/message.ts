@@ -1,4 +1,5 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
+import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
@@ -7,7 +8,7 @@ import { senderId } from '../../item.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { TO_DO } from '../announcements/announce.ts';
+import { type Announce, TO_DO } from '../announcements/announce.ts';
 import type { OutageStore } from './store.ts';
 
 export interface ReadersInput {
@@ -48,6 +49,19 @@ export const workingReaders = async (
   const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...people]);
   return readersOf({ operators, fallback, routed: people, isWell: (one) => !isBroken(one) });
 };
+
+/** What it takes to announce that something of a service is not read, or not inspected. */
+export interface AnnouncerDependencies {
+  outages: Pick<OutageStore, 'get' | 'count'>;
+  announce: Announce;
+  /** Who is to hear of it before the fallback is. */
+  operators: readonly Destination[];
+  fallback: readonly Destination[];
+  /** Where alerts of a service's protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+  log: Logger;
+  now(): number;
+}
 
 export interface AudienceInput extends Subject {
   operators?: readonly Destination[];

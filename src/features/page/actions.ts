@@ -1,39 +1,35 @@
 /** What operators do on the status page: the same as by the commands, and written to the same log. */
 import { randomUUID } from 'node:crypto';
-import { type Destination, type Mute, muteFacts, type Parcel, scopeText } from '../../alert.ts';
+import { type Destination, muteFacts, scopeText } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
 import { UsageError } from '../../errors.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
 import type { PageActions, Planned } from '../../ops/page/actions.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
 import { cleanLine, counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
-import type { KnownDestination } from '../approval/destinations.ts';
-import { type MuteRules, newMute } from '../mutes/new-mute.ts';
-import type { StoredMute } from '../mutes/store.ts';
-import type { Retried } from '../replay/retry.ts';
+import type { createDestinations, KnownDestination } from '../approval/destinations.ts';
+import { createActiveMutes } from '../mutes/active.ts';
+import { newMute } from '../mutes/new-mute.ts';
+import type { MuteStore } from '../mutes/store.ts';
+import type { createDrop, Retried } from '../replay/retry.ts';
 import { sampleAlert } from '../sample/sample.ts';
 import { targetName } from './alerts.ts';
 
 export interface PageActionsDependencies {
-  deadLetters: Pick<DeadLetters, 'get' | 'latest' | 'count'>;
+  config: Pick<Config, 'mutes' | 'services'>;
+  dead: Pick<DeadLetters, 'get' | 'latest' | 'count'>;
   retry(letters: readonly DeadDelivery[]): Promise<Retried>;
-  /** Gives how many are gone. */
-  drop(letters: readonly DeadDelivery[]): Promise<number>;
-  muteRules: MuteRules;
-  mutes: { add(mute: Mute): Promise<unknown>; end(id: string, at: number): Promise<unknown> };
-  activeMutes(): Promise<readonly StoredMute[]>;
-  approval: {
-    find(name: string): Promise<KnownDestination>;
-    approve(some: readonly KnownDestination[]): Promise<number[]>;
-    /** False where it was revoked before. */
-    revoke(one: KnownDestination): Promise<boolean>;
-  };
+  drop: ReturnType<typeof createDrop>;
+  mutes: MuteStore;
+  approval: Pick<ReturnType<typeof createDestinations>, 'find' | 'approve' | 'revoke'>;
   /** Every destination that is known with its address. */
   destinations(): readonly Destination[];
-  /** Of the samples. */
-  service: string;
-  send(parcel: Parcel): Promise<void>;
+  ledger: Pick<Ledger, 'recordWaiting'>;
+  queues: Pick<ParcelQueues, 'enqueue'>;
   operatorLog: Pick<OperatorLog, 'record'>;
   now(): number;
 }
@@ -48,16 +44,16 @@ const letterText = ({ alert, destination }: DeadDelivery): string =>
 
 /** The log of the commands, with where it was done, and by whom as far as that is known. */
 const createRecord =
-  ({ operatorLog }: Pick<PageActionsDependencies, 'operatorLog'>) =>
+  ({ operatorLog }: PageActionsDependencies) =>
   (action: OperatorAction, user: string | undefined): Promise<void> =>
     operatorLog.record({ ...action, by: 'page', ...(user === undefined ? {} : { user: cleanLine(user) }) });
 
 const createDeadActions = (dependencies: PageActionsDependencies) => {
-  const { deadLetters, retry, drop } = dependencies;
+  const { dead, retry, drop } = dependencies;
   const record = createRecord(dependencies);
 
   const find = async (id: string): Promise<DeadDelivery> => {
-    const [letter] = await deadLetters.get([id]);
+    const [letter] = await dead.get([id]);
     if (letter === undefined)
       throw new UsageError('this dead delivery is no longer kept: it was sent again, or dropped');
     return letter;
@@ -80,10 +76,10 @@ const createDeadActions = (dependencies: PageActionsDependencies) => {
     retry: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const shared = { label: 'Send again' };
       if (idIn(fields) === 'all') {
-        const count = Math.min(MOST_RETRIED, await deadLetters.count());
+        const count = Math.min(MOST_RETRIED, await dead.count());
         if (count === 0) throw new UsageError('no dead delivery is kept');
         const text = `${counted(count, 'message goes', 'messages go')} to people or programs, those that died last first. One press sends ${MOST_RETRIED} at most.`;
-        const run = async () => ({ text: await again(await deadLetters.latest(MOST_RETRIED), user) });
+        const run = async () => ({ text: await again(await dead.latest(MOST_RETRIED), user) });
         return { ...shared, question: `Send ${counted(count, 'dead delivery', 'dead deliveries')} again?`, text, run };
       }
       const letter = await find(idIn(fields));
@@ -106,7 +102,8 @@ const createDeadActions = (dependencies: PageActionsDependencies) => {
 const textIn = (fields: URLSearchParams, name: string): string | undefined => fields.get(name)?.trim() || undefined;
 
 const createMuteActions = (dependencies: PageActionsDependencies) => {
-  const { muteRules, mutes, activeMutes, now } = dependencies;
+  const { config, mutes, now } = dependencies;
+  const activeMutes = createActiveMutes({ config, mutes, now });
   const record = createRecord(dependencies);
 
   const scopeIn = (fields: URLSearchParams) => {
@@ -119,7 +116,7 @@ const createMuteActions = (dependencies: PageActionsDependencies) => {
       const words = { for: textIn(fields, 'for') ?? '', reason: textIn(fields, 'reason') ?? '' };
       const author = user ?? textIn(fields, 'author') ?? 'the status page';
       if (words.reason === '') throw new UsageError('say why');
-      const mute = newMute({ ...scopeIn(fields), ...words, author }, muteRules, now());
+      const mute = newMute({ ...scopeIn(fields), ...words, author }, config.mutes, now());
       const run = async () => {
         await mutes.add(mute);
         await record({ action: 'mute-begun', ...muteFacts(mute) }, user);
@@ -128,7 +125,7 @@ const createMuteActions = (dependencies: PageActionsDependencies) => {
       return { question: 'Mute?', text: scopeText(mute), label: 'Mute', isAsked: true, run };
     },
     'mute-end': async (fields: URLSearchParams, user?: string): Promise<Planned> => {
-      const mute = (await activeMutes()).find(({ id }) => id === idIn(fields));
+      const mute = (await activeMutes.states()).active.find(({ id }) => id === idIn(fields));
       if (mute === undefined) throw new UsageError('this mute is over already');
       const run = async () => {
         await mutes.end(mute.id, now());
@@ -145,15 +142,17 @@ const createMuteActions = (dependencies: PageActionsDependencies) => {
 const factsOf = ({ id, label }: Pick<KnownDestination, 'id' | 'label'>) => ({ destination: id, to: label });
 
 const createDestinationActions = (dependencies: PageActionsDependencies) => {
-  const { approval, destinations, service, send, now } = dependencies;
+  const { config, approval, destinations, ledger, queues, now } = dependencies;
   const record = createRecord(dependencies);
 
   const test = async (fields: URLSearchParams, user?: string): Promise<Planned> => {
     const destination = destinations().find(({ id }) => id === idIn(fields));
     if (destination === undefined) throw new UsageError('no protocol leads to this destination now');
     const run = async () => {
-      const alert = sampleAlert(service, 'Sample protocol', `test-${randomUUID()}`, now());
-      await send({ destination, alerts: [alert] });
+      const alert = sampleAlert(config.services[0]?.name ?? 'test', 'Sample protocol', `test-${randomUUID()}`, now());
+      const parcel = { destination, alerts: [alert] };
+      await ledger.recordWaiting([parcel]);
+      await queues.enqueue([parcel]);
       await record({ action: 'test-sent', ...factsOf(destination) }, user);
       return { text: `A test to ${nameOf(destination)} is queued.`, alert: alert.id };
     };

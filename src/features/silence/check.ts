@@ -1,12 +1,11 @@
 /** Asks in turn when each protocol was last inspected, and has those announced of which nothing is for far too long. */
 
-import type { Logger } from 'pino';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import type { SilenceNotifier, SilentProtocol } from './notifier.ts';
+import { createSilenceNotifier, type SilenceNotifierDependencies, type SilentProtocol } from './notifier.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
 export interface ProbeTimesDependencies {
@@ -86,14 +85,11 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
 
 type ProbeTimes = ReturnType<typeof createProbeTimes>;
 
-export interface SilenceCheckDependencies {
+export interface SilenceCheckDependencies extends SilenceNotifierDependencies {
   probe: Probe;
   habits: HabitStore;
-  /** What is announced. */
-  silent: Pick<BlindnessStore, 'list'>;
   /** What cannot be read: of that, nobody knows whether it is silent. */
   unread: Pick<BlindnessStore, 'list'>;
-  notifier: SilenceNotifier;
   locks: Locks;
   times: ProbeTimes;
   /** Protocols of a service whose inspections are asked for. */
@@ -103,7 +99,6 @@ export interface SilenceCheckDependencies {
   /** What the operator says, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   clock(service: string): number;
-  log: Pick<Logger, 'debug'>;
 }
 
 /** Protocols of a service that one round asks for, and so many at the same time. */
@@ -136,7 +131,8 @@ const newsOf = (findings: readonly Finding[], announced: readonly Blindness[], w
 };
 
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
-  const { probe, habits, silent, unread, notifier, locks, times, protocolsOf, isOwn, clock, log } = dependencies;
+  const { probe, habits, silent, unread, locks, times, protocolsOf, isOwn, clock, log } = dependencies;
+  const notifier = createSilenceNotifier(dependencies);
 
   const ask = async (service: string, due: readonly string[], told: ReadonlySet<string>, signal: AbortSignal) => {
     const known = await habits.read(service, due);

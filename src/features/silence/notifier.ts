@@ -1,15 +1,13 @@
 /** Announces that nothing is inspected of protocols, and when that is over. Throws where Redis fails. */
 
-import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import { listText, nameText } from '../../text.ts';
 import { ageText, clockText, durationText, iso } from '../../time.ts';
-import { type Announce, shellName, TO_DO } from '../announcements/announce.ts';
+import { shellName, TO_DO } from '../announcements/announce.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { ANNOUNCED_AN_HOUR, workingReaders } from '../broken-destinations/message.ts';
-import type { OutageStore } from '../broken-destinations/store.ts';
+import { ANNOUNCED_AN_HOUR, type AnnouncerDependencies, workingReaders } from '../broken-destinations/message.ts';
 import type { Silence } from './probe.ts';
 
 export interface SilentProtocol extends Silence {
@@ -57,17 +55,9 @@ export const heardText = (
   ].join('\n');
 };
 
-export interface SilenceNotifierDependencies {
-  silent: Pick<BlindnessStore, 'set' | 'remove'>;
-  outages: Pick<OutageStore, 'get' | 'count'>;
-  announce: Announce;
-  /** Who is to hear of it before the fallback is. */
-  operators: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Where alerts of these protocols go, as far as they may be sent there. */
-  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
-  log: Pick<Logger, 'error' | 'info'>;
-  now(): number;
+export interface SilenceNotifierDependencies extends AnnouncerDependencies {
+  /** What is announced. */
+  silent: Pick<BlindnessStore, 'list' | 'set' | 'remove'>;
 }
 
 const AT_ONCE = 50;
@@ -134,5 +124,3 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
     },
   };
 };
-
-export type SilenceNotifier = ReturnType<typeof createSilenceNotifier>;

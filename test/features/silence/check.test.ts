@@ -5,7 +5,6 @@ import { ServiceError } from '../../../src/errors.ts';
 import { createBlindnessStore } from '../../../src/features/blindness/store.ts';
 import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
 import { createProbeTimes, createSilenceCheck } from '../../../src/features/silence/check.ts';
-import { createSilenceNotifier } from '../../../src/features/silence/notifier.ts';
 import { createHabitStore, createProbe, DAY_MS } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
@@ -72,19 +71,15 @@ const setUp = () => {
       habits,
       silent,
       unread,
-      notifier: createSilenceNotifier({
-        operators: [],
-        silent,
-        outages: { get: async () => new Map(), count },
-        announce: async ({ about, key, message }, _at, to) => {
-          told.push({ about, key, first: message.split('\n')[0] ?? '', to: to.map(({ address }) => address) });
-          return key;
-        },
-        fallback: [ONCALL],
-        destinationsOf: async () => [],
-        log: pino({ level: 'silent' }),
-        now: () => world.now,
-      }),
+      operators: [],
+      outages: { get: async () => new Map(), count },
+      announce: async ({ about, key, message }, _at, to) => {
+        told.push({ about, key, first: message.split('\n')[0] ?? '', to: to.map(({ address }) => address) });
+        return key;
+      },
+      fallback: [ONCALL],
+      destinationsOf: async () => [],
+      now: () => world.now,
       locks: createLocks(redis, prefix),
       times: createProbeTimes({ requestsPerSecond: 4, daemonsOf: () => 1, expectEvery, monotonic: () => world.now }),
       protocolsOf: async () => [...world.dates.keys()],
