@@ -7,7 +7,7 @@ import { hostKey, isCidr } from '../net.ts';
 import { isProxyUrl } from '../schema/connection.ts';
 import { createSecret, type Secret } from '../secret.ts';
 
-export interface ChosenProxy {
+interface ChosenProxy {
   url: Secret;
   /** Where it is written: a key of the config, or a variable. */
   key: string;

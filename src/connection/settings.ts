@@ -46,7 +46,7 @@ export const settingsIn = ({
 /** Gives the same object for the same proxy each time: connections are kept for each object. */
 export type ConnectionTo = (url: string) => ConnectionSettings;
 
-export interface ConnectionPlace {
+interface ConnectionPlace {
   /** Path of the section in the config, e.g. `channels.slack`. */
   section: string;
   /** Path of the key with the peer's address; left out where the address comes from outside. */

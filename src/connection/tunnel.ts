@@ -21,7 +21,7 @@ export class ProxyError extends Error {
   }
 }
 
-export interface TunnelOptions {
+interface TunnelOptions {
   timeoutMs: number;
   /** `host:port` to ask the proxy for, one after the other while it cannot reach them. Default: the target's own. */
   authoritiesOf?(target: Target): Promise<readonly string[]>;

@@ -67,9 +67,9 @@ export const createBackoffs = (
   };
 };
 
-export type Backoffs = ReturnType<typeof createBackoffs>;
+type Backoffs = ReturnType<typeof createBackoffs>;
 
-export interface AdmissionSettings {
+interface AdmissionSettings {
   /** Milliseconds between two turns of one poll, and between two probes while the key is refused. */
   everyMs: number;
   /** Polls at once, of which a quarter may be ones that hung last time. */

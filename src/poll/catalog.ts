@@ -17,7 +17,7 @@ export const createNameFilter = (include: readonly string[], exclude: readonly s
 
 export type { CatalogEntry } from './catalog-store.ts';
 
-export interface CatalogSettings {
+interface CatalogSettings {
   redis: Redis | Cluster;
   prefix: string;
   /** One key's listing, as far as it can be read. Throws `ServiceError` where nothing of it can. */

@@ -10,7 +10,7 @@ import { type Advance, type Cursor, cursorKey, type Track } from './cursor.ts';
 import { type Identity, seenKey } from './seen.ts';
 
 /** A track that polls without its lock have read. */
-export interface UnlockedTrack {
+interface UnlockedTrack {
   track: Track;
   /** As these polls have moved it. */
   cursor: Cursor;

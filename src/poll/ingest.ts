@@ -68,7 +68,7 @@ const isInWindow = (item: Item, { since, cursor }: Window, lookback: number): bo
  * `unwanted`: it is no alert here. `outside`: these windows do not want it, a wider one may. `settled`: once it was ingested
  * nothing more is to be done. `open`: it has to be looked up each time.
  */
-export type Standing = 'unwanted' | 'outside' | 'settled' | 'open';
+type Standing = 'unwanted' | 'outside' | 'settled' | 'open';
 
 export const standingOf = (
   item: Item,

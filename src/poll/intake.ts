@@ -62,7 +62,7 @@ export const createListing = (dependencies: ListingDependencies) => {
   };
 };
 
-export interface IntakeDependencies extends ListingDependencies {
+interface IntakeDependencies extends ListingDependencies {
   admission: Admission;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
   /** One cheap question, for `stream` where it is given: without its lock, which others need. Throws `ServiceError`. */
@@ -86,10 +86,8 @@ const PROBE = 'probe';
 
 const HELD: PollResult = { outcome: 'held', items: 0, alerts: 0, sweep: false };
 
-type PollDependencies = Pick<IntakeDependencies, 'admission' | 'poll' | 'onPolled' | 'onPollFailed' | 'now'>;
-
 /** Gives in how many milliseconds to try again, where that should be before the next turn. */
-const createPollTurn = ({ admission, poll, onPolled, onPollFailed, now }: PollDependencies) => {
+const createPollTurn = ({ admission, poll, onPolled, onPollFailed, now }: IntakeDependencies) => {
   const run = async (stream: Stream, signal: AbortSignal): Promise<number | undefined> => {
     const { service } = stream;
     const subject = subjectOf(stream);

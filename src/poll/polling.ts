@@ -6,7 +6,7 @@ import type { ReadMemory } from './read-memory.ts';
 import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
 import { createTimetable, type TimetableSettings } from './timetable.ts';
 
-export interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf' | 'run' | 'deadlineMs' | 'onError'> {
+interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf' | 'run' | 'deadlineMs' | 'onError'> {
   services: readonly string[];
   sources: readonly Source[];
   catalog: Pick<Catalog, 'protocols'>;

@@ -63,7 +63,7 @@ export const createItemMemory = (tracks: number, settings: IngestSettings) => {
 
 export type ItemMemory = ReturnType<typeof createItemMemory>;
 
-export interface KnownTrack {
+interface KnownTrack {
   track: Track;
   /** As the polls since have moved it. */
   cursor: Cursor;

@@ -6,7 +6,7 @@
 import { iso } from '../time.ts';
 import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
 
-export interface WatchedTrack {
+interface WatchedTrack {
   track: Track;
   /** It was read since this daemon began to watch it. */
   wasRead: boolean;
@@ -14,7 +14,7 @@ export interface WatchedTrack {
   unreadMs: number;
 }
 
-export interface ReadWatchSettings {
+interface ReadWatchSettings {
   cursors: Pick<Cursors, 'get'>;
   /** Redis is not asked for a track that this daemon itself read within these milliseconds. */
   freshMs: number;

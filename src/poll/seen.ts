@@ -71,7 +71,7 @@ export const createFirstReads = (
 /** Where it was read: in one of the two lists of items, or in the listing of protocols. */
 type ReadFrom = Source | 'protocols';
 
-export interface Quarantined extends MalformedItem {
+interface Quarantined extends MalformedItem {
   service: string;
   source: ReadFrom;
   /** ISO 8601: when it was first read. */

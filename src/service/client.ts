@@ -97,18 +97,14 @@ export interface AssetInput {
   descriptor: string;
 }
 
-interface CreateProtocolBody {
-  protocolName: string;
-  assets?: readonly AssetInput[];
-  notificationChannels?: readonly ChannelEntry[];
-}
-
 const changes = (transport: Transport) => {
   const change = (label: RequestLabel, body: object, signal: AbortSignal): Promise<Confirmation> =>
     transport.ask({ ...label, path: `/${label.endpoint}`, body }, decodeConfirmation, signal);
   return {
-    createProtocol: (body: CreateProtocolBody, signal: AbortSignal) =>
-      change({ method: 'POST', endpoint: 'protocols/create', protocol: body.protocolName }, body, signal),
+    createProtocol: (
+      body: { protocolName: string; assets?: readonly AssetInput[]; notificationChannels?: readonly ChannelEntry[] },
+      signal: AbortSignal,
+    ) => change({ method: 'POST', endpoint: 'protocols/create', protocol: body.protocolName }, body, signal),
     addAssets: (body: { protocolId: string; assets: readonly AssetInput[] }, signal: AbortSignal) =>
       change({ method: 'PUT', endpoint: 'protocols/assets/add', protocol: body.protocolId }, body, signal),
     /** `notificationChannels`: all of the protocol's channels from now on. */

@@ -18,14 +18,14 @@ export const transactionsIn = (text: string): string[] => [
   ...new Set(Array.from(text.matchAll(HASH), ([hash]) => hash.toLowerCase())),
 ];
 
-export interface FeedSettings {
+interface FeedSettings {
   /** Sent to the service where only one is wanted; we filter in any case. */
   assessment?: Assessment;
   /** Names of the protocols that the service lists, each as `plainName` writes it. Default: none is known. */
   listed?(): Promise<ReadonlySet<string>>;
 }
 
-export type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
+type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
 
 export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
   source: 'inspections',

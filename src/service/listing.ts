@@ -13,7 +13,7 @@ import { walkPages } from './paginate.ts';
 import { nameOfListed, type Protocol } from './protocols.ts';
 import { type Page, readAssessment } from './wire.ts';
 
-export interface Listable {
+interface Listable {
   client: Pick<ServiceClient, 'listProtocols' | 'pageSize'>;
   clock: Pick<ServiceClock, 'observe'>;
 }

@@ -9,7 +9,7 @@ import type { ArrayParams } from './queries.ts';
 import { createListStyles } from './styles.ts';
 import type { Assessment } from './wire.ts';
 
-export interface OpenSettings {
+interface OpenSettings {
   /** Names of what a service lists, each as `plainName` writes it. */
   listed?(service: string): Promise<ReadonlySet<string>>;
   /** Called where a service turns out to want its lists in another style than the config says. */

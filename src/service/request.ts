@@ -70,7 +70,7 @@ export interface TransportSettings {
 const DEFAULT_CONNECTIONS = 20;
 const DEFAULT_MAX_BODY_BYTES = 20_000_000;
 
-export interface ServiceRequest extends RequestLabel {
+interface ServiceRequest extends RequestLabel {
   /** Below the base URL, encoded, with its query. */
   path: string;
   body?: object;

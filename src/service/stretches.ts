@@ -75,7 +75,7 @@ export interface StretchPage<T> extends WalkedPage<T> {
   settledBefore?: number;
 }
 
-export interface StretchReader<T> {
+interface StretchReader<T> {
   /** One walk over the pages of a stretch; `pageSize` left out: the usual one. */
   walk(stretch: Stretch, pageSize?: number): AsyncIterable<WalkedPage<T>>;
   identify(item: T): string;
