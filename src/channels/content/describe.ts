@@ -64,14 +64,10 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
   const storedAt = parseTime(item.createdAt);
   const stated = statedIn(alert);
   const heading = titled(
-    {
-      ...severityOf(alert),
-      isReplay: alert.replay && !isSample(alert),
-      protocols: [protocol],
-      // The word is the text's own, so the title says what it is.
-      contract: stated === undefined ? undefined : 'notification',
-      happened: happenedIn(message, stated),
-    },
+    { ...severityOf(alert), isReplay: alert.replay && !isSample(alert), protocols: [protocol] },
+    // The word is the text's own, so the title says what it is.
+    stated === undefined ? undefined : 'notification',
+    happenedIn(message, stated),
     presentation,
   );
   // `TOCSIN · Tocsin` says nothing.

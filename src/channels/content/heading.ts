@@ -79,18 +79,9 @@ const protocolTitle = ([first = UNKNOWN, ...others]: readonly string[]): string 
 
 /** Severity, protocol and contract in one line, and with what happened. */
 export const titled = (
-  {
-    severity,
-    tone,
-    isReplay,
-    was,
-    protocols,
-    contract,
-    happened,
-  }: Pick<Reading, 'severity' | 'tone' | 'isReplay' | 'was' | 'protocols'> & {
-    contract: string | undefined;
-    happened: string;
-  },
+  { severity, tone, isReplay, was, protocols }: Pick<Reading, 'severity' | 'tone' | 'isReplay' | 'was' | 'protocols'>,
+  contract: string | undefined,
+  happened: string,
   { prefixOf }: Presentation,
 ) => {
   const prefix = prefixOf(protocols[0] ?? '');
@@ -113,7 +104,7 @@ export const headingOf = (reading: Reading, presentation: Presentation) => {
   const { protocols, finding, detections, followUp } = reading;
   const contract = contractTitle(finding.contracts, protocols.length);
   const happened = followUp ? followUpWords(followUp).news : happenedOf(detections);
-  return titled({ ...reading, contract, happened }, presentation);
+  return titled(reading, contract, happened, presentation);
 };
 
 /** The first line of a text, which stands alone. */

@@ -7,7 +7,6 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
-import type { ChannelDependencies } from '../channel.ts';
 import { jsonObjectIn } from '../content/foreign.ts';
 import { networkFailure } from '../failures.ts';
 import { retryAfterMs } from '../http.ts';
@@ -80,11 +79,9 @@ const tokenIn = (host: string, { access_token: token, expires_in: lifeS }: Field
 /** Opens nothing yet. */
 export const createAccessTokens = (
   config: Oauth2Config,
-  {
-    timeoutMs,
-    now,
-    proxyFor,
-  }: Pick<ChannelDependencies, 'now'> & { timeoutMs: number; proxyFor: ProxyFor | undefined },
+  timeoutMs: number,
+  now: () => number,
+  proxyFor: ProxyFor | undefined,
 ) => {
   const { accessUrl } = config;
   const { host } = new URL(accessUrl);

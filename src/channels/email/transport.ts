@@ -155,7 +155,7 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
   const { smtp, from, timeout } = config;
   const peer = `${smtp.host}:${smtp.port}`;
   const timeoutMs = Math.min(CONNECT_MS, timeout);
-  const tokens = smtp.oauth2 && createAccessTokens(smtp.oauth2, { timeoutMs, now, proxyFor });
+  const tokens = smtp.oauth2 && createAccessTokens(smtp.oauth2, timeoutMs, now, proxyFor);
   const pool = openPool(config, tokens);
   const scrub = (text: string): string =>
     createScrubber([...(smtp.pass === undefined ? [] : [smtp.pass.reveal()]), ...(tokens?.secrets() ?? [])])(text);
