@@ -15,7 +15,7 @@
  *   sweep        a poll that also reads the lookback window again, for late items
  *   catalog      the last good listing of a service's protocols
  *   recheck      reads an inspection again later, to see whether its assessment has changed
- *   turn         one run of scheduled work, such as a poll; one daemon takes it
+ *   turn         one run of work on a timer; of what daemons share, one of them takes it
  *
  * What is sent
  *   alert        an item that somebody should hear of

@@ -71,7 +71,7 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: OpenRelo
   };
 
   const tellLate = (): void => {
-    // One that was refused is told as that.
+    // One that was refused is reported as that.
     if (differsSince === undefined || refused !== undefined) hostTroubles.over('config', source.file);
     else if (now() - differsSince >= limits.configTakenMs) {
       const what = `${source.file} differs from the config that runs`;

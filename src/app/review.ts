@@ -74,15 +74,11 @@ export const openAuditor = (parts: AuditParts): Auditor => {
   });
 };
 
-/** What `tocsin audit` works with: the daemons' Redis, connections of its own to the services, and no workers. */
-export interface AuditCommand {
-  /** Every service; `since` in epoch milliseconds. Nothing is sent from here: a daemon delivers what is queued again. */
-  audit(since: number | undefined, isHealing: boolean): Promise<AuditReport>;
-  close(): Promise<void>;
-}
-
-/** Throws an `UnavailableError` where no Redis of a daemon answers. */
-export const openAuditCommand = async (config: Config, signal: AbortSignal): Promise<AuditCommand> => {
+/**
+ * What `tocsin audit` works with: the daemons' Redis, connections of its own to the services, and no workers. Throws an
+ * `UnavailableError` where no Redis of a daemon answers.
+ */
+export const openAuditCommand = async (config: Config, signal: AbortSignal) => {
   const redis = await attachRedis(config);
   const shared = commandContext(config, redis, 'silent');
   const catalog = catalogOf(config, redis);
@@ -101,7 +97,8 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
   });
 
   return {
-    audit: async (since, isHealing) => {
+    /** Every service; `since` in epoch milliseconds. Nothing is sent from here: a daemon delivers what is queued again. */
+    audit: async (since: number | undefined, isHealing: boolean): Promise<AuditReport> => {
       const options = { ...(since === undefined ? {} : { since: () => since }), isHealing, isThorough: true };
       const reports = await Promise.all(config.services.map(({ name }) => run(name, options, signal)));
       return {
@@ -109,7 +106,7 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
         unaudited: reports.flatMap(({ unaudited }) => unaudited),
       };
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all([...services.values()].map(({ client }) => client.close()));
       await shared.store.close();
       await redis.close();

@@ -1,17 +1,14 @@
 /** Composes `tocsin test`: it uses the running daemon's queue, or workers of its own where no daemon runs. */
 
-import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { ChannelKind, Parcel } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import { didYouMean } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import type { Routes } from '../dispatch/dispatch.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import type { Names } from '../features/names/names.ts';
 import { channelsOf, destinationsAt, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createCancelSample } from '../features/sample/sample.ts';
 import { createExplainSuppression } from '../features/suppression/filter.ts';
-import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
 import type { Catalog, CatalogEntry } from '../poll/catalog.ts';
 import { listProtocols } from '../service/listing.ts';
@@ -23,22 +20,6 @@ import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
 import { catalogOf } from './view.ts';
-
-export interface TestCommand {
-  /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
-  address(kind: ChannelKind, to: string): Destination[];
-  /** Where a protocol's alerts go, as the config and the service say, and which of its channels lead nowhere. */
-  protocol(name: string): Promise<Routes>;
-  send(parcels: readonly Parcel[]): Promise<void>;
-  /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
-  explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
-  read(alert: Alert['id']): Promise<AlertRecord | undefined>;
-  /** What providers call destinations. */
-  names(): Promise<Names>;
-  /** What still waits is not sent any more. Gives the ids of the destinations where it is so. */
-  cancel(parcels: readonly Parcel[]): Promise<Set<string>>;
-  close(): Promise<void>;
-}
 
 /** The daemon's Redis; where none runs on this data directory, a private one for the length of the test. */
 const openRedis = async (config: Config, signal: AbortSignal): Promise<OpenRedis> => {
@@ -81,7 +62,9 @@ const findListed = async (
   );
 };
 
-export const openTestCommand = async (config: Config, signal: AbortSignal): Promise<TestCommand> => {
+export type TestCommand = Awaited<ReturnType<typeof openTestCommand>>;
+
+export const openTestCommand = async (config: Config, signal: AbortSignal) => {
   const redis = await openRedis(config, signal);
   const shared = commandContext(config, redis, 'fatal');
   const { store, now } = shared;
@@ -98,14 +81,16 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
   let stopWorkers = async (): Promise<void> => {};
 
   return {
-    address: (kind, to) => destinationsAt(kind, to, settings),
-    protocol: async (name) => {
+    /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
+    address: (kind: ChannelKind, to: string) => destinationsAt(kind, to, settings),
+    /** Where a protocol's alerts go, as the config and the service say, and which of its channels lead nowhere. */
+    protocol: async (name: string) => {
       const entries = channelsOf(name, await findListed(name, config, catalog, signal), settings.overrides);
       const { destinations, problems } = routeEntries(entries, settings);
       if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
       return { destinations, problems };
     },
-    send: async (parcels) => {
+    send: async (parcels: readonly Parcel[]): Promise<void> => {
       const kinds = [...new Set(parcels.map(({ destination }) => destination.kind))];
       const workers = await Promise.all(kinds.map((kind) => store.queues.workers(kind)));
       if (workers.includes(0)) {
@@ -115,14 +100,16 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       await store.ledger.recordWaiting(parcels);
       await store.queues.enqueue(parcels);
     },
+    /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
     explainSuppression: createExplainSuppression(
       createActiveMutes({ config, mutes: store.mutes, now }),
       openApproval(shared),
     ),
     read: store.ledger.read,
     names: store.names.all,
+    /** What still waits is not sent any more. Gives the ids of the destinations where it is so. */
     cancel: createCancelSample({ ...store, now }),
-    close: async () => {
+    close: async (): Promise<void> => {
       await stopWorkers();
       await closeChannels();
       await Promise.all([...services.values()].map(({ client }) => client.close()));
