@@ -14,12 +14,12 @@ import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
 import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
+import type { Turn } from '../redis/turns.ts';
 import type { Listing } from '../service/listing.ts';
 import { isPathSegment } from '../text.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 import type { Reading } from './poll.ts';
-import type { Turn } from './turns.ts';
 
 const LONGEST_PERIOD_MS = 15_000;
 /** With a short interval, three of them may pass while a machine is busy: readiness must not flap. */

@@ -2,6 +2,7 @@
 import { createAuditJob, createAuditMarks, createServerChange } from '../features/audit/job.ts';
 import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import { createChannelCheck } from '../ops/checks.ts';
+import type { Turn } from '../redis/turns.ts';
 import { openAcknowledgement } from './acknowledgement.ts';
 import { openBlindness, openSilence, openTripwire } from './checks.ts';
 import type { Context } from './context.ts';
@@ -10,7 +11,6 @@ import { openDispatch } from './dispatch.ts';
 import { openMembership } from './membership.ts';
 import { openReading } from './poll.ts';
 import { openAuditor, openRechecks } from './review.ts';
-import type { Turn } from './turns.ts';
 
 /** A template may fail for some alerts only. */
 const TEMPLATE_TROUBLE_MS = 3_600_000;

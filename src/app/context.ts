@@ -120,3 +120,8 @@ export const commandContext = (config: Config, redis: OpenRedis, level: 'silent'
   const store = createStore({ redis: redis.redis, prefix: redis.prefix, onError: () => {}, now });
   return { config, store, metrics: createMetrics({ version }), log: createLogger({ level, scrub }), scrub, now };
 };
+
+export const onTurnFailed =
+  ({ log }: Pick<Shared, 'log'>) =>
+  (turn: string, error: unknown): void =>
+    log.error({ turn, err: error }, 'work on a timer failed; trying again');

@@ -11,12 +11,12 @@ import { createFailureLog } from '../ops/failure-log.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { createTroubles } from '../ops/troubles.ts';
+import { startTurns } from '../redis/turns.ts';
 import { openVerbs, sharedTurns, startWork } from './compose.ts';
-import type { Context, Grace, Host } from './context.ts';
+import { type Context, type Grace, type Host, onTurnFailed } from './context.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { expectHealth, openMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
-import { startTurns } from './turns.ts';
 import { openWatchdog } from './watchdog.ts';
 
 export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 1000, step: 6000 };
@@ -84,7 +84,9 @@ const createGeneration = (host: Host, config: Config, fail: Context['fail']) => 
         const maintenance = openMaintenance(context, { ...verbs, ...ops, watchdog });
         lifecycle.onStop('maintenance', maintenance.close);
         const daemons = { ...verbs.membership, own: context.id, locks: host.store.locks };
-        const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], { ...context, daemons });
+        const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], {
+          ...{ daemons, onFailed: onTurnFailed(host), stopping: stopping.signal },
+        });
         const listed = maintenance.listAll();
         lifecycle.onStop('turns', async () => {
           await turns.stopped(grace.turns);

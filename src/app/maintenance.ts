@@ -8,11 +8,11 @@ import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { CHANNEL_ROUND_MS } from '../ops/checks.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
+import type { Turn } from '../redis/turns.ts';
 import type { Verbs } from './compose.ts';
 import type { Context } from './context.ts';
 import type { Ops } from './ops.ts';
 import type { Reading } from './poll.ts';
-import type { Turn } from './turns.ts';
 import type { Watchdog } from './watchdog.ts';
 
 export const MAINTENANCE_EVERY_MS = 15_000;

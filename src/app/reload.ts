@@ -15,10 +15,10 @@ import {
 } from '../features/reload/reloader.ts';
 import { createDaemonReports, type HeardDaemon, isRunning } from '../features/status/daemons.ts';
 import type { ConfigStatus } from '../ops/status.ts';
+import { startTurns } from '../redis/turns.ts';
 import { iso } from '../time.ts';
-import { type Host, type Limits, monotonic } from './context.ts';
+import { type Host, type Limits, monotonic, onTurnFailed } from './context.ts';
 import { attachRedis } from './redis.ts';
-import { startTurns } from './turns.ts';
 
 type ReloadingHost = Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> & {
   store: Pick<Host['store'], 'redis' | 'prefix'>;
@@ -142,7 +142,7 @@ export const openReloading = (dependencies: OpenReloading) => {
           { name: 'config', everyMs: dependencies.limits.configLookMs, run: lookAtDisk },
           { name: 'reload requests', everyMs: LOOK_FOR_REQUESTS_EVERY_MS, run: answerRequests },
         ],
-        dependencies,
+        { onFailed: onTurnFailed(dependencies), stopping: dependencies.stopping },
       ),
   };
 };

@@ -9,10 +9,10 @@ import { createDetectors } from '../features/watchdog/detectors.ts';
 import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
 import { createWatchdogRound, type Listed } from '../features/watchdog/watchdog.ts';
 import { lookAtRedis } from '../redis/check.ts';
+import type { Turn } from '../redis/turns.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Ops } from './ops.ts';
-import type { Turn } from './turns.ts';
 
 type Daemons = Ops['daemons'];
 

@@ -1,6 +1,7 @@
 /** The polls of this daemon: of the streams that are assigned to it, each in its time, with what it remembers of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../alert.ts';
+import { startTurns } from '../redis/turns.ts';
 import type { Catalog } from './catalog.ts';
 import type { ReadMemory } from './read-memory.ts';
 import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
@@ -34,19 +35,6 @@ const IDLE_PROBE_EVERY_MS = 15_000;
 export const COMMIT_EVERY_MS = 2000;
 /** Longer than any backlog takes from which nothing is lost: a poll that is given up goes on where it was. */
 const DEADLINE_MS = 600_000;
-
-/** Repeats what must not run twice at once. */
-const repeat = (everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void, signal: AbortSignal) => {
-  const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await work().catch((error: unknown) => {
-        if (!signal.aborted) onError(error);
-      });
-      await sleep(everyMs, undefined, { signal }).catch(() => {});
-    }
-  };
-  void loop();
-};
 
 export const createPolling = (settings: PollingSettings) => {
   const { services, sources, catalog, own, readersOf, memory, poll, probe, monotonic } = settings;
@@ -133,10 +121,15 @@ export const createPolling = (settings: PollingSettings) => {
     start: (): void => {
       isStarted = true;
       startedAt = monotonic();
-      repeat(LOOK_AT_LISTS_EVERY_MS, look, onError, stopping.signal);
-      repeat(LOOK_EVERY_MS, lookAtReaders, onError, stopping.signal);
-      repeat(LOOK_EVERY_MS, probeLeft, onError, stopping.signal);
-      repeat(COMMIT_EVERY_MS, memory.commit, onError, stopping.signal);
+      startTurns(
+        [
+          { name: 'lists', everyMs: LOOK_AT_LISTS_EVERY_MS, run: look },
+          { name: 'readers', everyMs: LOOK_EVERY_MS, run: lookAtReaders },
+          { name: 'probes', everyMs: LOOK_EVERY_MS, run: probeLeft },
+          { name: 'commits', everyMs: COMMIT_EVERY_MS, run: memory.commit },
+        ],
+        { onFailed: (_turn, error) => onError(error), stopping: stopping.signal },
+      );
     },
     /** `graceMs`: for the polls, and for Redis to take what they have moved. */
     stop: async (graceMs: number): Promise<void> => {

@@ -1,9 +1,9 @@
 /** Work on a timer: of several daemons one takes a shared turn, and another one goes on when it is gone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startTurns, type Turn } from '../../src/app/turns.ts';
 import { createServerChange } from '../../src/features/audit/job.ts';
 import { createLocks } from '../../src/redis/lock.ts';
+import { startTurns, type Turn } from '../../src/redis/turns.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -19,11 +19,11 @@ const setUp = () => {
   const start = (own: string, turns: readonly Turn[], readersOf = (_service: string) => readers) => {
     const connection = redis.duplicate();
     const stop = new AbortController();
-    const errors: { turn: string; err: Error }[] = [];
+    const errors: { turn: string; err: unknown }[] = [];
     const running = startTurns(turns, {
       daemons: { own, readersOf, locks: createLocks(connection, prefix, LOCK_MS) },
       stopping: stop.signal,
-      log: { error: (line: (typeof errors)[number]) => void errors.push(line) } as never,
+      onFailed: (turn, err) => void errors.push({ turn, err }),
     });
     const end = async (): Promise<void> => {
       stop.abort();

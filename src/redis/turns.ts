@@ -1,7 +1,6 @@
 /** Work on a timer: what each daemon does for itself, and what one of those that share a Redis does for all of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { Locks } from '../redis/lock.ts';
+import type { Locks } from './lock.ts';
 
 export interface Turn {
   name: string;
@@ -23,7 +22,8 @@ export interface Daemons {
 export interface TurnsDependencies {
   /** Default: there is no other. */
   daemons?: Daemons;
-  log: Pick<Logger, 'error'>;
+  /** Called with a turn that failed; it comes again. */
+  onFailed(turn: string, error: unknown): void;
   /** Turns that run are aborted, and no other begins. */
   stopping: AbortSignal;
 }
@@ -34,7 +34,7 @@ const LOOK_EVERY_MS = 1000;
 const AGAIN_MS = 15_000;
 
 export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependencies) => {
-  const { daemons, log, stopping } = dependencies;
+  const { daemons, onFailed, stopping } = dependencies;
 
   /**
    * Gives false where another daemon has the turn. The lock is for daemons that do not know of each other yet; the lock of
@@ -65,7 +65,7 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
       try {
         return (await take(turn)) ? everyMs : Math.min(everyMs, LOOK_EVERY_MS);
       } catch (error) {
-        if (!stopping.aborted) log.error({ turn: name, err: error }, 'work on a timer failed; trying again');
+        if (!stopping.aborted) onFailed(name, error);
         return Math.min(everyMs, AGAIN_MS);
       }
     };
