@@ -3,6 +3,7 @@
  * happened, notice, who and what, times, links, details. Every text is cleaned of invisible characters but not escaped, and
  * any of them may hold text from outside; each kind escapes for its own markup.
  */
+import { beginningOf } from '../../text.ts';
 import type { Tone } from './severity.ts';
 
 /** Part of a line. Parts stand beside each other without a space between them. */
@@ -105,6 +106,14 @@ export const noticesOf = ({ notice, tone, isFollowUp }: Content): { above: strin
 
 /** The text of a line as it is read. */
 export const lineText = (line: Line): string => line.map(({ text }) => text).join('');
+
+/** With at most so many UTF-16 units of what the detector says; the rest is counted. */
+export const boundDetection = (detection: Detection, limit: number): Detection => {
+  const { message, leftOut = 0 } = detection;
+  if (message.length <= limit) return detection;
+  const kept = beginningOf(message, limit);
+  return { ...detection, message: kept, leftOut: leftOut + message.length - kept.length };
+};
 
 /** Each part with its share of the room: the longest give way first, so that a long one does not push out the others. */
 export const fairShares = <T>(

@@ -225,7 +225,7 @@ export const happenedBlocks = (content: Content, more: string): RichTextBlock[] 
   richTextOf([...happenedParts(content), ...(more === '' ? [] : [textSection([words(more)])])]);
 
 // The folded part of a message, beside a bar in the colour of the severity: in an attachment, which Slack shows below the
-// message and folds when it is long. Values stand alone in code, so that they can be copied, whatever is in them.
+// message and folds when it is long. Values stand alone in code, so that they can be copied as they are.
 
 /** Slack's own names of colours are grey beside blocks (slackapi/python-slack-sdk#1330). */
 const COLORS: Readonly<Record<Tone, string>> = {

@@ -8,6 +8,7 @@ import { cleanLine, counted, quotedLines, shorten } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import {
+  boundDetection,
   type Content,
   type ContentLink,
   type Detection,
@@ -230,16 +231,10 @@ const wholeText = (content: Content): string => {
   return `${joined(before, happened, after)}\n`;
 };
 
-/** What no text of Slack's holds is cut before anything else is done with it. */
-const withinReach = (detection: Detection): Detection => {
-  const { message, leftOut = 0 } = detection;
-  if (message.length <= LIMITS.text) return detection;
-  return { ...detection, message: message.slice(0, LIMITS.text), leftOut: leftOut + message.length - LIMITS.text };
-};
-
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
 const plainBody = (content: Content): SlackBody => {
-  const detections = content.detections.map(withinReach);
+  // What no text of Slack's holds is cut before anything else is done with it.
+  const detections = content.detections.map((one) => boundDetection(one, LIMITS.text));
   const { before, happened, after } = partsOf({ ...content, detections });
   const rest = within(after, LIMITS.text / 2);
   const room = LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4;

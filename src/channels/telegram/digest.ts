@@ -40,17 +40,11 @@ import {
 } from './lines.ts';
 import { NOTICE_LIMIT, noticeLines, quoted } from './said.ts';
 
-/** How much is shown of each text. */
-interface Size {
-  title: number;
-  notice: number;
-  /** One table's line. */
-  table: number;
-  /** Severity, protocol and contract of an incident. */
-  name: number;
-  /** What happened in it. */
-  said: number;
-}
+/**
+ * How much is shown of each text: `table`: of one table's line; `name`: of severity, protocol and contract of an incident;
+ * `said`: of what happened in it.
+ */
+type Size = Record<'title' | 'notice' | 'table' | 'name' | 'said', number>;
 
 const IN_TEXT: Size = { title: 240, notice: 500, table: 300, name: 120, said: 160 };
 const IN_CAPTION: Size = { title: 140, notice: 120, table: 60, name: 80, said: 90 };

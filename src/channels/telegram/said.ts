@@ -2,7 +2,7 @@
 import { packed } from '../../chunks.ts';
 import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type Content, type Detection, fairShares } from '../content/content.ts';
+import { boundDetection, type Content, type Detection, fairShares } from '../content/content.ts';
 import {
   type Block,
   disarm,
@@ -129,10 +129,8 @@ export const quoted = (lines: readonly Line[], format: Format): Block => {
 
 /** In one line, so that no line break in it can begin a line that passes for ours, and no more than a message holds. */
 export const inOneLine = (detection: Detection): Detection => {
-  const { message, leftOut = 0 } = detection;
-  const missing = leftOut + Math.max(0, message.length - TEXT_LIMIT);
-  const said = { ...detection, message: cleanLine(beginningOf(message, TEXT_LIMIT)) };
-  return missing === 0 ? said : { ...said, leftOut: missing };
+  const bound = boundDetection(detection, TEXT_LIMIT);
+  return { ...bound, message: cleanLine(bound.message) };
 };
 
 /** At most `limit` UTF-16 units. */

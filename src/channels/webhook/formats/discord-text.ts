@@ -30,7 +30,7 @@ export const COLORS: Readonly<Record<Tone, number>> = {
 /** `SUPPRESS_NOTIFICATIONS`: it appears without a sound. */
 const SILENT = 4096;
 
-/** Nobody is mentioned, whatever a text says. */
+/** No text mentions anybody. */
 const ALLOWED_MENTIONS = { parse: [] };
 
 export const sizeOf = (embeds: readonly Embed[]): number =>
