@@ -1,8 +1,8 @@
 /** Alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
 import type { Alert, Destination } from '../alert.ts';
 import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
-import { inSlices } from '../chunks.ts';
-import type { DeliverDependencies, JobRun, JobStage, MessageRun, Unit, WithButtons } from './stage.ts';
+import { chunksOf, inSlices } from '../chunks.ts';
+import type { Compose, DeliverDependencies, JobRun, JobStage, MessageRun, Unit, WithButtons } from './stage.ts';
 
 /** Only the fallback's deliveries say why they are made. */
 const isEscalated = ({ notice }: Alert): boolean => notice !== undefined;
@@ -26,14 +26,6 @@ const notAcknowledged = async (
 export const acknowledged: JobStage = async (run, dependencies) => {
   run.alerts = await notAcknowledged(run.job.destination, run.alerts, dependencies);
   return undefined;
-};
-
-/** The alerts in parts of at most `most`, in their order; all in one where that is not given. */
-const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
-  const size = Math.max(1, Math.min(most, alerts.length));
-  return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) =>
-    alerts.slice(index * size, (index + 1) * size),
-  );
 };
 
 /** A job has one format: the plainest of what is left in it. So no refused body is sent again after a wait. */
@@ -103,7 +95,7 @@ async function* composeEach(
 /** Turns alerts into messages; those that cannot be composed follow more plainly. */
 export const compose: JobStage = (run, dependencies) => {
   const { format, most, progress } = run.job;
-  run.units = partsOf(run.alerts, most).map((alerts) => ({ alerts, format }));
+  run.units = chunksOf(run.alerts, most ?? run.alerts.length).map((alerts) => ({ alerts, format }));
   // Parts of one message are of one composition.
   run.messages = composeEach(run, dependencies, progress?.at ?? dependencies.now());
   return undefined;
@@ -111,3 +103,16 @@ export const compose: JobStage = (run, dependencies) => {
 
 /** Of a kind without buttons, and where the config has acknowledging off. */
 export const withoutButtons: WithButtons = async (message) => ({ message, sent: async () => {} });
+
+/** Composes again what was sent before; undefined where that is not one message any more, or cannot be composed. */
+export const composeAgain = async (
+  { compose: composeParcel }: DeliverDependencies,
+  ...input: Parameters<Compose>
+): Promise<Message | undefined> => {
+  try {
+    const [only, ...others] = await inSlices(composeParcel(...input));
+    return others.length === 0 ? only : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -2,6 +2,7 @@
 import { type Alert, type Destination, isPlayedDown, isSample } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
+import type { Decision } from '../queue/retry.ts';
 import { type Batching, type DeliverDependencies, DONE, isFresh, type JobRun, type JobStage, rerun } from './stage.ts';
 
 /** Asks until when the destination pauses. A job past its maximum age gets its last try instead: only a try can end it. */
@@ -140,4 +141,16 @@ export const inOrder: JobStage = async ({ job, alerts }, { waiting, maxAgeMs, no
   if (firsts.length < alerts.length || waitedMs(waits) >= maxAgeMs) return undefined;
   const left = await waiting(destination, firsts);
   return left.length === 0 ? undefined : rerun(now() + waitMsAfter(waits), { ...job, waits: waits + 1 });
+};
+
+/** A try was made, and is charged. A wait that the provider named holds the whole destination; this job goes first then. */
+export const tryAgain = async (
+  { attempt, ...job }: ParcelJob,
+  { delayMs, holdMs }: Extract<Decision, { kind: 'retry' }>,
+  { sendSlots, now }: DeliverDependencies,
+): Promise<Verdict> => {
+  const charged = { ...job, attempt: attempt + 1 };
+  if (holdMs === 0) return rerun(now() + delayMs, charged);
+  const slot = await sendSlots.hold(job.destination, now() + delayMs);
+  return rerun(slot.at, { ...charged, slot });
 };

@@ -3,7 +3,7 @@ import type { Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import { plainer } from './compose.ts';
-import { joinBatch, uncoveredOf, unlessLastTry, waitUntil } from './job-stages.ts';
+import { joinBatch, tryAgain, uncoveredOf, unlessLastTry, waitUntil } from './job-stages.ts';
 import {
   type Batching,
   type DeliverDependencies,
@@ -14,7 +14,7 @@ import {
   type MessageRun,
   type MessageStage,
   rerun,
-  type SendResult,
+  withoutSlot,
 } from './stage.ts';
 import { ASK_AGAIN_MS } from './threads.ts';
 
@@ -30,7 +30,7 @@ const joinWithRest = async (
 
 /** The message is sent now: its slots are used, and only this message goes on after the part that was sent last. */
 const begin = (each: MessageRun, now: number): void => {
-  const { slot: _slot, senderSlot: _senderSlot, ticket: _ticket, progress, ...job } = each.run.job;
+  const { progress, ...job } = withoutSlot(each.run.job);
   const isGoingOn = progress?.id === each.message.id && progress.format === each.unit.format;
   each.run.job = { ...job, firstTriedAt: job.firstTriedAt ?? now };
   each.job = { ...each.run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };
@@ -126,18 +126,6 @@ const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number):
   return undefined;
 };
 
-/** A wait that the provider named holds the whole destination; this job goes first when it is over. */
-const retry = async (
-  { job }: MessageRun,
-  { delayMs, holdMs, unknownSince }: Extract<SendResult, { kind: 'retry' }>,
-  { sendSlots, now }: DeliverDependencies,
-): Promise<Verdict> => {
-  const charged = { ...job, attempt: job.attempt + 1, unknownSince };
-  if (holdMs === 0) return rerun(now() + delayMs, charged);
-  const slot = await sendSlots.hold(job.destination, now() + delayMs);
-  return rerun(slot.at, { ...charged, slot });
-};
-
 /** Follows a new address at once the first time, and slowly after that: two addresses may point at each other. */
 const follow = async (
   { job }: MessageRun,
@@ -184,6 +172,6 @@ export const settle: MessageStage = (each, dependencies) => {
     case 'readdress':
       return follow(each, result.address, dependencies);
     case 'retry':
-      return retry(each, result, dependencies);
+      return tryAgain({ ...job, unknownSince: result.unknownSince }, result, dependencies);
   }
 };

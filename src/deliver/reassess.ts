@@ -3,11 +3,11 @@
  * a send slot of its own. The follow-up is what counts: where the message cannot be changed, it stays as it was.
  */
 import type { Message } from '../channels/channel.ts';
-import { inSlices } from '../chunks.ts';
 import type { ParcelJob, Reassessed } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import { decide, transmit } from './attempt-stages.ts';
-import { withoutButtons } from './compose.ts';
+import { composeAgain, withoutButtons } from './compose.ts';
+import { tryAgain } from './job-stages.ts';
 import {
   type AttemptRun,
   beginAttempt,
@@ -18,8 +18,9 @@ import {
   type MessageRun,
   rerun,
   runStages,
+  withoutSlot,
 } from './stage.ts';
-import { ASK_AGAIN_MS, type Earlier } from './threads.ts';
+import { ASK_AGAIN_MS } from './threads.ts';
 
 /** More at once have come as a digest. */
 const MOST = 5;
@@ -49,15 +50,6 @@ const goOn = (job: ParcelJob, { now }: DeliverDependencies): Verdict => {
   return left ? rerun(now(), left) : DONE;
 };
 
-const composed = async (
-  { destination }: ParcelJob,
-  { alerts, sentAt }: Earlier,
-  { compose, now }: DeliverDependencies,
-): Promise<Message | undefined> => {
-  const [only, ...others] = await inSlices(compose({ destination, alerts }, 'rich', sentAt ?? now())).catch(() => []);
-  return others.length === 0 ? only : undefined;
-};
-
 /** Nothing is recorded: all of its alerts are delivered. */
 const attempt = async (
   { job, signal }: JobRun,
@@ -73,11 +65,12 @@ const attempt = async (
 
 /** In its slot, which is used up in any case. */
 const change = async (run: JobRun, next: Reassessed, dependencies: DeliverDependencies): Promise<Verdict> => {
-  const { sendSlots, threads, withButtons = withoutButtons, onUnchanged = () => {}, now } = dependencies;
+  const { threads, withButtons = withoutButtons, onUnchanged = () => {}, now } = dependencies;
   const { job } = run;
   // It may have grown until it was claimed.
   const earlier = await threads?.reassess(job.destination, next);
-  const plain = earlier && (await composed(job, earlier, dependencies));
+  const plain =
+    earlier && (await composeAgain(dependencies, { ...job, alerts: earlier.alerts }, 'rich', earlier.sentAt ?? now()));
   if (!earlier || !plain) return goOn(job, dependencies);
   const { message, sent } = await withButtons(plain, earlier.alerts, true);
   const { decision, error } = await attempt(run, message, earlier.handle, dependencies);
@@ -90,13 +83,8 @@ const change = async (run: JobRun, next: Reassessed, dependencies: DeliverDepend
     if (error) onUnchanged(job.destination, next, error.message);
     return goOn(job, dependencies);
   }
-  const again = { ...job, attempt: job.attempt + 1, firstTriedAt: job.firstTriedAt ?? now() };
-  if (decision.holdMs === 0) return rerun(now() + decision.delayMs, again);
-  const held = await sendSlots.hold(job.destination, now() + decision.delayMs);
-  return rerun(held.at, { ...again, slot: held });
+  return tryAgain({ ...job, firstTriedAt: job.firstTriedAt ?? now() }, decision, dependencies);
 };
-
-const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob => job;
 
 /** It waits for its slot since an earlier run, which has found the message. */
 const hasAsked = ({ slot, ticket }: ParcelJob): boolean => slot !== undefined || ticket !== undefined;

@@ -1,10 +1,9 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
 import type { Alert } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
-import { inSlices } from '../chunks.ts';
-import { plainer, withoutButtons } from './compose.ts';
+import { composeAgain, plainer, withoutButtons } from './compose.ts';
 import { noteReassessed } from './reassess.ts';
-import type { AttemptInput, AttemptResult, Compose, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
+import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier, Threads } from './threads.ts';
 
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
@@ -13,25 +12,16 @@ const AMEND_TRIES = 2;
 /** A job lets another one finish the message that its alerts belong to, this often at most. */
 const YIELDS = 5;
 
-/** Composing again what was sent before must not keep back what is new. */
-const composed = async (compose: Compose, ...input: Parameters<Compose>): Promise<Message[]> => {
-  try {
-    return await inSlices(compose(...input));
-  } catch {
-    return [];
-  }
-};
-
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
 const grown = async (
   { alerts }: Earlier,
   { message, unit }: MessageRun,
-  { compose, now }: MessageDependencies,
+  dependencies: MessageDependencies,
 ): Promise<Message | undefined> => {
   if (alerts.length === 0) return undefined;
   const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
-  const [only, ...others] = await composed(compose, parcel, unit.format, now());
-  return only && others.length === 0 ? { ...only, alerts: message.alerts } : undefined;
+  const only = await composeAgain(dependencies, parcel, unit.format, dependencies.now());
+  return only && { ...only, alerts: message.alerts };
 };
 
 const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptInput => ({

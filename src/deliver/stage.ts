@@ -262,3 +262,7 @@ export const isFresh = ({ attempt, moves, slot, batchNumber, format, progress, r
   attempt === 0 &&
   format === 'rich' &&
   [moves, slot, batchNumber, progress, reassessed].every((value) => value === undefined);
+
+/** The job when its slots are used. */
+export const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob =>
+  job;

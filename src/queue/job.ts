@@ -48,7 +48,7 @@ export interface ParcelJob extends Parcel {
   moves?: number;
   /** The send slot of a wait that the provider named. */
   slot?: Slot;
-  /** Its turn at a destination with a rate, and when it is likely to come, see `deliver/line-rule.ts`. */
+  /** Its turn at a destination with a rate, and when it is likely to come, see `deliver/slot-turns.ts`. */
   ticket?: Ticket;
   /** The send slot of its sender, which other destinations share. */
   senderSlot?: Slot;

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createMembers, type Member } from '../../src/redis/members.ts';
 import { openTestRedis } from '../support/redis.ts';
 
+const NOTHING = { services: [], blindTo: [], reads: '' };
 const HERE = { host: hostname(), pid: process.pid };
 const ELSEWHERE = { host: 'elsewhere.example.com', pid: 1 };
 
@@ -13,7 +14,7 @@ const setUp = () => {
   let joined = 0;
   const join = (of: Partial<Member> = {}) => {
     joined += 1;
-    const self = { id: `member-${joined}`, ...HERE, workers: [], services: [], blindTo: [], reads: '', ...of };
+    const self = { id: `member-${joined}`, ...HERE, workers: [], ...NOTHING, ...of };
     return createMembers({ redis, prefix, self: () => self, monotonic: () => clock.at });
   };
   /** Seconds in which only these members beat. */
@@ -43,7 +44,7 @@ test('one that falls silent is gone within five beats, again and again until it 
   expect(await pass(3, one)).toEqual([]);
   expect(one.live()).toHaveLength(2);
   expect(await pass(2, one)).toEqual(['member-2']);
-  expect(await one.beat()).toEqual([{ id: 'member-2', ...ELSEWHERE, workers: ['w1', 'w2'], beats: 2 }]);
+  expect(await one.beat()).toEqual([{ id: 'member-2', ...ELSEWHERE, workers: ['w1', 'w2'], ...NOTHING, beats: 2 }]);
   expect(one.live()).toEqual(['member-1']);
   await one.forget('member-2');
   expect(await one.beat()).toEqual([]);
