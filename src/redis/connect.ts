@@ -29,8 +29,8 @@ interface Address {
 const closed = (): Socket => new Socket().destroy();
 
 /**
- * The option `Connector` of ioredis: connections through the operator's proxy. It asks the proxy for a tunnel, and speaks TLS inside it where the client has `tls`.
- * Errors have the codes of `ProxyError`, or those of the TLS handshake.
+ * The option `Connector` of ioredis: connections through the operator's proxy. It asks the proxy for a tunnel, and speaks
+ * TLS inside it where the client has `tls`. Errors have the codes of `ProxyError`, or those of the TLS handshake.
  */
 const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
   class extends AbstractConnector {
