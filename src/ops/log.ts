@@ -1,13 +1,11 @@
 /** The log: one event a line, JSON or for people at a terminal, with no secret in any of them. */
-
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 import { messageOf } from '../errors.ts';
 import { connectionFault } from '../net.ts';
 import { escapeInvisible } from '../text.ts';
 import { clock } from '../time.ts';
 
-// An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours.
-
+/** An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. */
 export interface LoggedError {
   type: string;
   message: string;
@@ -18,9 +16,9 @@ export interface LoggedError {
   stack?: string;
 }
 
-type ScrubText = (text: string) => string;
+type Scrub = (text: string) => string;
 
-const wordOf = (error: Error, key: 'code' | 'reason', scrub: ScrubText): { [key: string]: string } => {
+const wordOf = (error: Error, key: 'code' | 'reason', scrub: Scrub): { [key: string]: string } => {
   const value: unknown = Reflect.get(error, key);
   return typeof value === 'string' || typeof value === 'number' ? { [key]: scrub(String(value)) } : {};
 };
@@ -69,7 +67,7 @@ const textOf = (error: Error): string =>
   error.message === '' && error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message;
 
 /** Only these fields are shown; pino's own serialiser would append the messages of all causes. */
-const loggedError = (thrown: unknown, scrub: ScrubText): LoggedError =>
+const loggedError = (thrown: unknown, scrub: Scrub): LoggedError =>
   thrown instanceof Error
     ? {
         type: thrown.name,
@@ -79,10 +77,6 @@ const loggedError = (thrown: unknown, scrub: ScrubText): LoggedError =>
         ...(thrown.stack === undefined || !isOurs(thrown) ? {} : { stack: scrub(thrown.stack) }),
       }
     : { type: typeof thrown, message: scrub(String(thrown)) };
-
-// A log line for people at a terminal: time, level, message, then the other fields. Made of the finished JSON line, so
-// nothing is in it that is not in the other form. Own, because `pino-pretty` formats in a thread or by a second parser of
-// its own, and knows nothing of text that moves a terminal's cursor.
 
 /** SGR codes of each level. */
 const COLOURS: Readonly<Record<string, string>> = {
@@ -122,7 +116,11 @@ const errorText = (err: unknown): { field: string; stack: string[] } => {
   return { field, stack: frames.map((line) => `    ${plain(line.trim())}`) };
 };
 
-/** Gives what writes one JSON line, with its line feed, in this form. */
+/**
+ * Gives what writes one JSON line, with its line feed, for people at a terminal: time, level, message, then the other
+ * fields. Made of the finished line, so nothing is in it that is not in the other form. Own, because `pino-pretty` formats
+ * in a thread or by a second parser of its own, and knows nothing of text that moves a terminal's cursor.
+ */
 const createPrettyLine = (hasColour: boolean): ((line: string) => string) => {
   const paint: Paint = (code, text) => (hasColour ? `\u001b[${code}m${text}\u001b[0m` : text);
   return (line) => {
@@ -170,8 +168,6 @@ export interface LogSettings {
   /** Where lines go. Default: stdout, written before the call returns, so that no line is lost or late. */
   destination?: DestinationStream;
 }
-
-type Scrub = (text: string) => string;
 
 const scrubValue = (value: unknown, scrub: Scrub): unknown => {
   if (typeof value === 'string') return scrub(value);

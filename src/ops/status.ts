@@ -3,8 +3,6 @@ import type { ChannelKind, Mute, Source } from '../alert.ts';
 import type { Trouble } from '../trouble.ts';
 import type { CheckReport } from './health.ts';
 
-// What runs now, as data: the daemon fills it in, the status page and the `status` command show it.
-
 /** All times are ISO 8601. Nothing in it is secret. */
 export interface StatusReport {
   version: string;
@@ -154,29 +152,27 @@ export interface QueueStatus {
   failed: number;
 }
 
-// What of the status needs a look, and in which order it is shown: the same on the page and in a terminal.
-
 /** A source is read every few seconds; one that was not read for this long needs a look. */
 const LATE_AFTER_SECONDS = 300;
 
 export const isLate = ({ lastPoll, lagSeconds = 0 }: SourceStatus): boolean =>
   lastPoll === undefined || lagSeconds > LATE_AFTER_SECONDS;
 
+/** Those that are first, then the others; otherwise as they came. */
+const sortFirst = <T>(all: readonly T[], isFirst: (one: T) => boolean): T[] => [
+  ...all.filter(isFirst),
+  ...all.filter((one) => !isFirst(one)),
+];
+
 const needsLook = ({ channels, sources }: ProtocolStatus): boolean => channels.length === 0 || sources.some(isLate);
 
-/** Those that need a look first, otherwise as they came. */
-export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolStatus[] => [
-  ...protocols.filter(needsLook),
-  ...protocols.filter((protocol) => !needsLook(protocol)),
-];
+export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolStatus[] =>
+  sortFirst(protocols, needsLook);
 
 const isFailing = ({ lastError }: DestinationStatus): boolean => lastError !== undefined;
 
-/** Those that fail first, otherwise as they came. */
-export const sortDestinations = (destinations: readonly DestinationStatus[]): DestinationStatus[] => [
-  ...destinations.filter(isFailing),
-  ...destinations.filter((destination) => !isFailing(destination)),
-];
+export const sortDestinations = (destinations: readonly DestinationStatus[]): DestinationStatus[] =>
+  sortFirst(destinations, isFailing);
 
 export const serviceText = ({ up, lastError, pollSeconds }: ServiceStatus): string => {
   if (!up) return lastError ?? 'does not answer';
@@ -195,23 +191,14 @@ export const shownDaemons = ({ daemons }: StatusReport): DaemonStatus[] => {
   return daemons.filter(({ isRunning, host }) => isRunning || !isAlive(host));
 };
 
-export interface Totals {
-  down: number;
-  late: number;
-  failing: number;
-  waiting: number;
-  delayed: number;
-  /** Alerts that wait for an approval. */
-  held: number;
-}
-
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-export const totalsOf = ({ services, protocols, destinations, queues, held }: StatusReport): Totals => ({
+export const totalsOf = ({ services, protocols, destinations, queues, held }: StatusReport) => ({
   down: services.filter(({ up }) => !up).length,
   late: protocols.filter(({ sources }) => sources.some(isLate)).length,
   failing: destinations.filter(isFailing).length,
   waiting: sum(queues.map(({ waiting }) => waiting)),
   delayed: sum(queues.map(({ delayed }) => delayed)),
+  /** Alerts that wait for an approval. */
   held: sum(held.map(({ waiting }) => waiting)),
 });

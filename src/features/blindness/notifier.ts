@@ -1,5 +1,4 @@
 /** Announces that a service, or some of its protocols, cannot be read, and when that is over. Throws where Redis fails. */
-
 import type { Destination } from '../../alert.ts';
 import { contentId } from '../../item.ts';
 import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';

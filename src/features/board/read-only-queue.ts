@@ -2,7 +2,6 @@
  * A queue as bull-board sees it: it can be read, in bounds, and nothing else. Retries and drops go through Tocsin's own
  * actions, which keep the ledger true.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import { BaseAdapter } from '@bull-board/api/dist/queueAdapters/base.js';
 import type { QueueJob } from '@bull-board/api/dist/types.js';

@@ -1,5 +1,4 @@
 /** Announces, over channels that work, that a destination is broken, that it works again, and that it has moved. */
-
 import type { Logger } from 'pino';
 import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
 import { type Broken, type Subject, subjectId } from '../../deliver/health.ts';

@@ -1,5 +1,4 @@
 /** Asks in turn when each protocol was last inspected, and has those announced of which nothing is for far too long. */
-
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';

@@ -1,5 +1,4 @@
 /** Announces that nothing is inspected of protocols, and when that is over. Throws where Redis fails. */
-
 import type { Destination } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';

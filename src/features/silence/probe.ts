@@ -1,5 +1,4 @@
 /** Asks a service which inspections of a protocol are new, of any assessment, with few and small requests. */
-
 import type { Cluster, Redis } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { ItemDates, ItemPage } from '../../item.ts';

@@ -1,5 +1,4 @@
 /** Compares each whole listing with what is remembered of a service's protocols, and has their people hear of changes. */
-
 import { inSlices, mapSliced } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';

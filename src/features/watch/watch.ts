@@ -2,7 +2,6 @@
  * Follows the ledger from the watching side: the daemons do nothing for it. Each look reads the newest alerts of the
  * index, and again those of them that are on their way.
  */
-
 import type { Alert } from '../../alert.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

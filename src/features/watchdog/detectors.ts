@@ -1,5 +1,4 @@
 /** Looks now and then for troubles that nothing else meets: the disk, the clocks, and what Redis would lose. */
-
 import type { Logger } from 'pino';
 import type { Troubles } from '../../ops/troubles.ts';
 import { ageText } from '../../time.ts';

@@ -1,5 +1,4 @@
 /** Calls a dead man's switch as long as all is well: who waits there notices a daemon that says nothing any more. */
-
 import type { Logger } from 'pino';
 import type { GuardedPost } from '../../channels/http.ts';
 import { messageOf } from '../../errors.ts';

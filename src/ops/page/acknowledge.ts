@@ -2,7 +2,6 @@
  * The page behind the link in a mail. Programs that look for dangerous links open every one of them, so opening it changes
  * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
  */
-
 import { createMinuteLimit } from '../../rarely.ts';
 import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';

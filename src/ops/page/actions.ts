@@ -2,7 +2,6 @@
  * What people who are signed in may do. Each action is a form of one of our pages; what sends or gives up something is asked
  * once more. A form counts only with the session's cookie, with the token that our page put into it, and from our page.
  */
-
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { UsageError } from '../../errors.ts';

@@ -1,5 +1,4 @@
 /** Who may change something on the page: people who signed in, here or at a trusted proxy, by a form of our own. */
-
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { contains, networkOf, parseAddress } from '../../networks.ts';

@@ -45,6 +45,11 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, protocols: late })).toBe('Needs a look');
   });
 
+  test('says that a table is empty only where it is', () => {
+    expect(pageOf(REPORT)).not.toContain('None is set up.');
+    expect(pageOf({ ...REPORT, services: [] })).toContain('None is set up.');
+  });
+
   test('shows its state in the title and the icon of the tab', () => {
     const [well, look] = [pageOf(REPORT), pageOf({ ...REPORT, problems: ['x', 'y'] })];
     expect(well).toContain('<title>Tocsin: All is well</title>');
