@@ -179,7 +179,10 @@ const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: 
   if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
 };
 
-/** Writes the attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. An error of the stores is no failure of the receiver: it is thrown. */
+/**
+ * Writes the attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. An error of
+ * the stores is no failure of the receiver: it is thrown.
+ */
 export const record: AttemptStage = async (run, dependencies) => {
   if (run.decision.kind === 'delivered') recordDelivered(run, run.decision.receipt, dependencies);
   if (run.error) await recordError(run, run.error, dependencies);
@@ -205,8 +208,8 @@ export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now 
 };
 
 /**
- * One event for each attempt, for the log and the metrics. Only the last part of a message in several parts is reported. A last try by which nothing is dead, because another run
- * of the job delivered all of it, is only in the ledger.
+ * One event for each attempt, for the log and the metrics. Only the last part of a message in several parts is reported. A
+ * last try by which nothing is dead, because another run of the job delivered all of it, is only in the ledger.
  */
 export const report: AttemptStage = (run, { onAttempt }) => {
   const { message, attempt, entry, decision, dead } = run;
