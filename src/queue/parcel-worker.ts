@@ -84,33 +84,35 @@ const createRecall = (queue: Pick<Queue, 'getJob'>) => {
   };
 };
 
-interface JobRunner {
-  places: Places;
-  recall: ReturnType<typeof createRecall>;
-  process: ProcessParcel;
-  onUnknownVersion(version: string): void;
-}
-
-const runJob = async (taken: JobTaken, { places, recall, process, onUnknownVersion }: JobRunner): Promise<void> => {
-  const { job, signal } = taken;
-  const begun = moment();
-  const data = readParcelJob(job.data);
-  if ('unknownVersion' in data) {
-    onUnknownVersion(data.unknownVersion);
-    return putBack(taken, UNKNOWN_AGAIN_MS);
-  }
-  const place = await places.enter(claimOf(data, job.priority));
-  if ('againInMs' in place) {
-    recall.wentBack(job.id ?? '', Date.now() + place.againInMs);
-    return putBack(taken, place.againInMs);
-  }
-  const verdict = await process(data, signal).finally(place.leave);
-  if (places.hasRoom()) void recall.recall();
-  if (verdict.done) return;
-  // At once: a clock that is set back during the next command must not make the wait longer by as much.
-  const delayMs = delayUntil(verdict.runAt, begun, moment());
-  await job.updateData(verdict.data);
-  await putBack(taken, delayMs);
+/** Gives what a worker does with a parcel's job. */
+const createRunJob = (
+  queue: Queue,
+  places: Places,
+  process: ProcessParcel,
+  onUnknownVersion: (queue: string, version: string) => void,
+) => {
+  const { wentBack, recall } = createRecall(queue);
+  return async (taken: JobTaken): Promise<void> => {
+    const { job, signal } = taken;
+    const begun = moment();
+    const data = readParcelJob(job.data);
+    if ('unknownVersion' in data) {
+      onUnknownVersion(queue.name, data.unknownVersion);
+      return putBack(taken, UNKNOWN_AGAIN_MS);
+    }
+    const place = await places.enter(claimOf(data, job.priority));
+    if ('againInMs' in place) {
+      wentBack(job.id ?? '', Date.now() + place.againInMs);
+      return putBack(taken, place.againInMs);
+    }
+    const verdict = await process(data, signal).finally(place.leave);
+    if (places.hasRoom()) void recall();
+    if (verdict.done) return;
+    // At once: a clock that is set back during the next command must not make the wait longer by as much.
+    const delayMs = delayUntil(verdict.runAt, begun, moment());
+    await job.updateData(verdict.data);
+    await putBack(taken, delayMs);
+  };
 };
 
 export const createWork =
@@ -122,18 +124,12 @@ export const createWork =
     onUnknownVersion: (queue: string, version: string) => void,
   ) => {
     const { redis } = settings;
-    const name = queueName(kind);
-    const runner: JobRunner = {
-      places,
-      recall: createRecall(queues[kind]),
-      process,
-      onUnknownVersion: (version) => onUnknownVersion(name, version),
-    };
+    const runJob = createRunJob(queues[kind], places, process, onUnknownVersion);
     let takenAt = Date.now();
-    const worker = openWorker(settings, name, places.jobs, async (job, token, signal) => {
+    const worker = openWorker(settings, queueName(kind), places.jobs, async (job, token, signal) => {
       takenAt = Date.now();
       if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-      else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
+      else await runJob({ job, token, signal: signal ?? new AbortController().signal });
     });
     return {
       /** The locks of its jobs name it. */
