@@ -40,7 +40,7 @@ export interface DaemonDependencies {
   limits?: Partial<Limits>;
 }
 
-export interface Daemon {
+interface Daemon {
   /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
   start(): Promise<{ opsUrl: string }>;
   /** Reads the config again once the daemon is up; `features/reload` says who hears what comes of it. Never rejects. */

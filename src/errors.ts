@@ -116,7 +116,7 @@ export interface RetryCurve {
 }
 
 /** All that follows from a reason. Other files ask here and compare no reasons, so that a new one needs only its row. */
-export interface ReasonFacts {
+interface ReasonFacts {
   /** What does not work. A refused message or a limited rate does not say whether its destination works. */
   about: 'message' | 'destination' | 'sender';
   /** `passing`: the same may work a little later. `lasting`: it stays wrong until somebody mends it. `ours`: we change it. */

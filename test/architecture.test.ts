@@ -16,7 +16,7 @@ interface Import {
 }
 
 const STATEMENT =
-  /^(?:import|export)\s(?<clause>[^;]*?)\bfrom\s+'(?<to>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\('(?<lazy>[^']+)'\)/gm;
+  /^(?:import|export)\s(?<clause>[^;]*?)\bfrom\s+'(?<to>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\(\s*'(?<lazy>[^']+)'\s*\)/gm;
 
 const importsOf = (file: string): Import[] =>
   [...readFileSync(join(SRC, file), 'utf8').matchAll(STATEMENT)].map(({ groups = {} }) => {
@@ -399,4 +399,45 @@ describe('circles', () => {
     const edges = ['a b', 'b c', 'c a', 'c d', 'e e'].map((edge) => edge.split(' '));
     expect(circlesOf(edges.map(([from = '', to = '']) => ({ from, to })))).toEqual(['a <-> b <-> c', 'e']);
   });
+});
+
+/** Names that `{ a, type B, c as d }` takes from another file; undefined for what takes everything. */
+const namesIn = (clause: string): string[] | undefined => {
+  const [, list] = /\{([^}]*)\}/.exec(clause) ?? [];
+  return list?.split(',').map((name) =>
+    name
+      .trim()
+      .replace(/^type /, '')
+      .replace(/ as .*/, ''),
+  );
+};
+
+test('what is exported is imported somewhere', () => {
+  const root = join(SRC, '..');
+  const used = new Map<string, Set<string> | 'all'>();
+  for (const folder of ['src', 'test', 'bench', 'scripts']) {
+    const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => name.endsWith('.ts'))) {
+      const from = posix.join(folder, file);
+      for (const { groups = {} } of readFileSync(join(root, from), 'utf8').matchAll(STATEMENT)) {
+        const to = posix.normalize(posix.join(posix.dirname(from), groups.to ?? groups.lazy ?? ''));
+        const names = namesIn(groups.clause ?? '');
+        const known = used.get(to);
+        if (names === undefined || known === 'all') used.set(to, 'all');
+        else used.set(to, new Set([...(known ?? []), ...names]));
+      }
+    }
+  }
+  const exportsOf = (file: string): string[] =>
+    [
+      ...readFileSync(join(SRC, file), 'utf8').matchAll(
+        /^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm,
+      ),
+    ]
+      .map(([, name = '']) => name)
+      .filter((name) => {
+        const names = used.get(`src/${file}`);
+        return names !== 'all' && !names?.has(name);
+      });
+  expect(FILES.flatMap((file) => exportsOf(file).map((name) => `${file}: ${name}`))).toEqual([]);
 });

@@ -43,7 +43,7 @@ interface OpenReading {
 }
 
 type ReadingContext = Context & OpenReading;
-export type ServiceOf = (name: string) => Service;
+type ServiceOf = (name: string) => Service;
 type Report = ReturnType<typeof createPollReport>;
 
 /** The services of the config, and what each of them lists. */

@@ -7,7 +7,7 @@ import { counted } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { createProgress } from './terminal.ts';
 
-export interface Listing<T> {
+interface Listing<T> {
   /** Plural, as people call its items: `inspections`. */
   what: string;
   fetchPage(pageNumber: number | undefined): Promise<Page<T>>;

@@ -47,7 +47,7 @@ const LONGEST_AGE_MS = 3650 * DAY_MS;
 const START_RULE = 'must be now, a duration back like 24h, or a date-time like 2026-01-31T08:00:00Z';
 
 /** `now`, this many milliseconds back, or a moment as ISO 8601 in UTC. */
-export type StartFrom = 'now' | { agoMs: number } | { at: string };
+type StartFrom = 'now' | { agoMs: number } | { at: string };
 
 const DATE_TIME = z.iso.datetime({ offset: true });
 

@@ -175,7 +175,7 @@ export interface Broken extends Subject {
   said?: string;
 }
 
-export interface HealthDependencies {
+interface HealthDependencies {
   circuits: Circuits;
   /** The token or mail server that many destinations share. */
   senderOf(destination: Destination): Pace | undefined;

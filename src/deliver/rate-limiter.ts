@@ -70,11 +70,11 @@ export const createRateStateStore = (redis: RedisClient, prefix: string): RateSt
 });
 
 /** What a rate limits: a destination, or a sender that several destinations share. */
-export interface Paced {
+interface Paced {
   id: string;
 }
 
-export interface RateLimiterDependencies {
+interface RateLimiterDependencies {
   store: RateStateStore;
   now(): number;
   /** Default: the process' own. */

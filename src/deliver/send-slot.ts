@@ -13,7 +13,7 @@ export interface Pace {
   rate: Rate;
 }
 
-export interface SenderTurnsDependencies {
+interface SenderTurnsDependencies {
   /** The sender's next slot: when it comes, in epoch milliseconds. */
   reserve(sender: Pace): Promise<{ at: number }>;
   now(): number;
@@ -102,7 +102,7 @@ export interface SendSlotDependencies {
 }
 
 /** The slot that a job holds, or when it asks for one again: `data` is the job with its slot or ticket. */
-export interface SendSlot {
+interface SendSlot {
   isNow: boolean;
   /** Epoch milliseconds. */
   runAt: number;

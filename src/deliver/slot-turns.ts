@@ -51,7 +51,7 @@ export const join = (lines: readonly Line[], name: string, held?: Place): { line
     ? { lines, place: held }
     : joinEnd(lines, name);
 
-export interface Ahead {
+interface Ahead {
   ofOwnLine: number;
   ofOthers: number;
 }

@@ -86,7 +86,7 @@ export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   return isOne ? first?.txHash : undefined;
 };
 
-export interface ThreadSettings {
+interface ThreadSettings {
   /** How long after it was sent a message still grows by inspections of its transaction, in milliseconds. */
   windowMs: number;
   /** How long after it was sent a message may still have to say a new assessment, in milliseconds. Default: it cannot. */

@@ -5,7 +5,7 @@ import { iso } from '../time.ts';
 import { recordFailure, type UnsentDependencies } from './attempt-stages.ts';
 import { type DeliverDependencies, DONE, type JobRun, type JobStage } from './stage.ts';
 
-export interface Unsent {
+interface Unsent {
   destination: Destination;
   alerts: readonly Alert[];
   /** Tries so far. */

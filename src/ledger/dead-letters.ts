@@ -20,7 +20,7 @@ export interface DeadDelivery {
   at: string;
 }
 
-export interface DeadCount {
+interface DeadCount {
   destination: Destination;
   dead: number;
 }

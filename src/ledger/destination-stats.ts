@@ -22,7 +22,7 @@ const binOf = (ms: number): number =>
 const endOf = (bin: number): number => FIRST_MS * 2 ** (bin / 2);
 
 /** Deliveries of ten minutes. */
-export interface LatencyStep {
+interface LatencyStep {
   /** Epoch milliseconds; the step begins there. */
   at: number;
   delivered: number;

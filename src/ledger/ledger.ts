@@ -24,7 +24,7 @@ import {
 import { createTransactions } from './transactions.ts';
 import { type Change, createWrites, recordWaiting } from './writes.ts';
 
-export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
+export type { AlertRecord, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
 const waitingRecord = (destination: Destination, at: string, by?: string): DeliveryRecord => ({
   state: 'waiting',

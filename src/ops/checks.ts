@@ -5,12 +5,12 @@ import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 
 /** Asks its provider whether the token is valid or the server is reachable; throws where it is not. */
-export interface CheckedChannel {
+interface CheckedChannel {
   kind: ChannelKind;
   verify(signal: AbortSignal): Promise<unknown>;
 }
 
-export interface ChannelCheckDependencies {
+interface ChannelCheckDependencies {
   channels: readonly CheckedChannel[];
   health: Health;
   failureLog: FailureLog;
@@ -77,8 +77,6 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
   };
 };
 
-export type ChannelCheck = ReturnType<typeof createChannelCheck>;
-
 const REDIS = 'redis';
 /** Longer than a quick restart of Redis takes, or a beat on a busy machine. */
 const SILENT_MS = 3000;
@@ -109,9 +107,7 @@ export const createRedisCheck = (health: Health, monotonic = (): number => perfo
   };
 };
 
-export type RedisCheck = ReturnType<typeof createRedisCheck>;
-
-export interface NewerJobsDependencies {
+interface NewerJobsDependencies {
   health: Health;
   log: { error(fields: object, message: string): void };
   goneAfterMs?: number;

@@ -21,7 +21,7 @@ export interface ReportedAttempt {
   isDigest?: boolean;
 }
 
-export interface DeliveryReportDependencies {
+interface DeliveryReportDependencies {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   metrics: Metrics;
   /** Where traces are sent: the trace of an alert. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 
-export interface Failure {
+interface Failure {
   group: string;
   subject: string;
   /** Epoch milliseconds. */

@@ -6,14 +6,14 @@
 import { iso } from '../time.ts';
 import type { Trouble } from '../trouble.ts';
 
-export interface LoopReport {
+interface LoopReport {
   name: string;
   status: 'turning' | 'stuck';
   /** ISO 8601. */
   lastBeat: string;
 }
 
-export interface LiveReport {
+interface LiveReport {
   status: 'ok' | 'stuck';
   loops: LoopReport[];
 }
@@ -28,7 +28,7 @@ export interface CheckReport {
   detail?: string;
 }
 
-export interface ReadyReport {
+interface ReadyReport {
   status: 'ok' | 'not ready';
   checks: CheckReport[];
   /** What else is wrong, which does not keep it from its work; absent where nothing is. */
@@ -45,7 +45,7 @@ export const withAges = (report: HealthReport, now: number): object =>
     ? { ...report, checks: report.checks.map((one) => ({ ...one, ageSeconds: ageSeconds(one.since, now) })) }
     : { ...report, loops: report.loops.map((one) => ({ ...one, silentSeconds: ageSeconds(one.lastBeat, now) })) };
 
-export interface CheckSettings {
+interface CheckSettings {
   /**
    * Given: it has to be proven again within this time, and until then the daemon is not ready. For what is used all the
    * time, the services and Redis. Left out: only a failure counts. For channels: a quiet night brings no proof and no
@@ -59,7 +59,7 @@ interface Loop {
   beatAt: number;
 }
 
-export interface Check extends CheckSettings {
+interface Check extends CheckSettings {
   result: 'none' | 'proven' | 'failed';
   /** Of the result, not of its latest repetition. */
   since: number;

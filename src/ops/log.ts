@@ -6,7 +6,7 @@ import { escapeInvisible } from '../text.ts';
 import { clock } from '../time.ts';
 
 /** An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. */
-export interface LoggedError {
+interface LoggedError {
   type: string;
   message: string;
   /** The errno or the provider's word, where the error carries one. */
@@ -159,7 +159,7 @@ export const logFormOf = (
   return isTty && !env.NO_COLOR ? 'coloured' : 'pretty';
 };
 
-export interface LogSettings {
+interface LogSettings {
   level: LogLevel;
   /** Removes secrets from a text; see `createScrubber`. */
   scrub(text: string): string;

@@ -23,7 +23,7 @@ export interface Stuck {
   silentMs: number;
 }
 
-export interface WatchdogSettings {
+interface WatchdogSettings {
   probes: readonly Probe[];
   /** Once for each time that a probe falls silent. */
   onStuck(stuck: Stuck): void;
@@ -89,7 +89,7 @@ const MAINTENANCE = 'tend';
 /** The polls: they go on, or none is due. */
 export const POLL_LOOP = 'poll';
 
-export interface LoopWatchDependencies {
+interface LoopWatchDependencies {
   /** `boundMs`: how long a canary may take, if that is more than `leastBoundMs`. */
   kinds: readonly { kind: ChannelKind; boundMs: number }[];
   /** Three poll intervals. */

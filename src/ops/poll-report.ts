@@ -8,13 +8,13 @@ import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics, type ProtocolValue } from './metrics.ts';
 
 /** The protocols of one service that are read together. */
-export interface ReportedStream {
+interface ReportedStream {
   service: string;
   source: Source;
   protocols: readonly string[];
 }
 
-export interface ReportedPoll {
+interface ReportedPoll {
   /** `busy` and `held` asked the service nothing. */
   outcome: 'read' | 'busy' | 'held';
   items: number;
@@ -23,7 +23,7 @@ export interface ReportedPoll {
 }
 
 /** Names of protocols: what a listing changed. */
-export interface ReportedChange {
+interface ReportedChange {
   added: readonly string[];
   removed: readonly string[];
   missing: readonly string[];
@@ -31,7 +31,7 @@ export interface ReportedChange {
 
 type ReadFrom = Source | 'protocols';
 
-export interface PollReportDependencies {
+interface PollReportDependencies {
   quarantine: {
     /** Keeps malformed items that it has not seen before, and gives those. */
     admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;

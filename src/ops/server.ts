@@ -33,7 +33,7 @@ const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError 
   return new UsageError(`ops.listen: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
 };
 
-export interface HostCheckSettings {
+interface HostCheckSettings {
   /** What is listened on; none is every interface. */
   host?: string | undefined;
   publicUrl?: string | undefined;
@@ -91,7 +91,7 @@ export interface OpsServerSettings {
   limits?: Partial<OpsLimits>;
 }
 
-export interface OpsLimits {
+interface OpsLimits {
   /** Open at once; more are closed as they come. Default 100. */
   connections: number;
   /** A connection says within this time what it wants, or is closed. Default 5000. */

@@ -33,7 +33,7 @@ export interface StatusReport {
   needsSomebody: string[];
 }
 
-export interface TroubleStatus extends Trouble {
+interface TroubleStatus extends Trouble {
   /** What to do next, as part of a sentence. */
   todo: string;
 }
@@ -139,12 +139,12 @@ export interface HeldStatus extends Pick<DestinationStatus, 'id' | 'kind' | 'lab
   waiting: number;
 }
 
-export interface MuteStatus extends Mute {
+interface MuteStatus extends Mute {
   /** Alerts that it hides by now. */
   hid: number;
 }
 
-export interface QueueStatus {
+interface QueueStatus {
   name: string;
   waiting: number;
   delayed: number;

@@ -88,7 +88,7 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatc
 export type ReadWatch = ReturnType<typeof createReadWatch>;
 
 /** How a service answers at present. */
-export interface ServiceState {
+interface ServiceState {
   name: string;
   up: boolean;
   /** ISO 8601: since when it is not up. */

@@ -33,7 +33,7 @@ export const nextOf = <T>(waiting: Iterable<T>, servedOf: (one: T) => readonly n
 
 /** Most urgent first. A sample counts as critical: an operator waits for it. */
 const URGENCIES = ['critical', 'follow-up', 'notification', 'announcement', 'replay'] as const;
-export type Urgency = (typeof URGENCIES)[number];
+type Urgency = (typeof URGENCIES)[number];
 
 /** BullMQ takes the job with the lowest priority first, and of equal ones the oldest. It knows 1 to 2^21. */
 const RANKS = Math.floor(2 ** 21 / URGENCIES.length);
@@ -103,5 +103,3 @@ export const createPriorities = (now: () => number) => {
     },
   };
 };
-
-export type Priorities = ReturnType<typeof createPriorities>;

@@ -36,7 +36,7 @@ const claimOf = ({ fairnessKey, destination, slot, ticket }: ParcelJob, priority
 });
 
 /** The same moment by both clocks. */
-export interface Moment {
+interface Moment {
   wall: number;
   monotonic: number;
 }

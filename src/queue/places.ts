@@ -9,7 +9,7 @@ import { nextOf, urgencyRank } from './fairness.ts';
 import { createResponsiveness, type Responsiveness, type Tried } from './responsiveness.ts';
 
 /** Whose a job is. */
-export interface Owner {
+interface Owner {
   /** Its protocol, see `fairness.ts`. */
   key: string;
   /** Id of the destination. */

@@ -1,7 +1,7 @@
 /** When a failed delivery is tried again: one pure policy for every channel. */
 import { type DeliveryError, factsOf, type RetryCurve } from '../errors.ts';
 
-export interface RetryInput {
+interface RetryInput {
   error: DeliveryError;
   /** Tries counted so far, this one included: 1 after the first failure. */
   attempt: number;

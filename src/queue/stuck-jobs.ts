@@ -36,7 +36,7 @@ export const createAbandonedJobs = (redis: RedisClient, prefix: string) => ({
   },
 });
 
-export interface OverlongWaitsDependencies {
+interface OverlongWaitsDependencies {
   redis: RedisClient;
   /** Of the queues. */
   prefix: string;

@@ -6,7 +6,7 @@ import type { RedisClient } from './connect.ts';
 import { refusedOf } from './permissions.ts';
 import { type RedisTrouble, troubleOf, watchingTrouble } from './trouble.ts';
 
-export interface RedisFinding {
+interface RedisFinding {
   /** `refused` and `forbidden`: only the operator can mend it, so waiting does not help. */
   name: 'refused' | 'forbidden' | 'unreachable' | 'unreadable' | 'unwritable' | 'version' | 'eviction' | 'append-only';
   /** One sentence for the operator: what can be lost and what to change. */
@@ -148,7 +148,7 @@ export const lookAtRedis = async (
 };
 
 /** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */
-export interface RedisPlace {
+interface RedisPlace {
   address: string;
   /** Of every key. */
   prefix: string;

@@ -77,7 +77,7 @@ const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
 
 export type RedisClient = Redis | Cluster;
 
-export interface RedisOwner {
+interface RedisOwner {
   /** Shows in CLIENT LIST as `tocsin:ROLE`. */
   role: string;
   /** Equal errors come at most once in 10 s; `times` says how many they were. */

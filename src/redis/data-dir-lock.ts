@@ -90,7 +90,7 @@ export const removeStaleLease = async (file: string, stale: Lease, staleAfterMs:
   }
 };
 
-export interface LockSettings {
+interface LockSettings {
   dataDir: string;
   /** Another daemon has the directory now, or it cannot be written: stop using it. Called once. */
   onLost(why: string): void;

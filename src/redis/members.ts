@@ -22,7 +22,7 @@ export interface Member {
   reads: string;
 }
 
-export interface MembersDependencies {
+interface MembersDependencies {
   redis: RedisClient;
   prefix: string;
   /** Who we are; its workers may still change. */

@@ -54,7 +54,7 @@ export const NEEDED: readonly string[] = [
   ...new Set([...trials('', '').map(nameOfTrial), 'MULTI', 'EXEC'].map((name) => name.toLowerCase().replace(' ', '|'))),
 ];
 
-export interface Refused {
+interface Refused {
   /** Commands that this user may not run, or that this server does not have. */
   commands: string[];
   /** Keys of ours are out of bounds. */

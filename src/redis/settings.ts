@@ -5,7 +5,7 @@ import { connect as connectSecure } from 'node:tls';
 import { settingsIn, type TlsOptions, tlsOptions } from '../connection/settings.ts';
 import type { Secret } from '../secret.ts';
 
-export interface RedisNode {
+interface RedisNode {
   host: string;
   port: number;
 }

@@ -12,14 +12,14 @@ export interface Turn {
 }
 
 /** The daemons that share turns. */
-export interface Daemons {
+interface Daemons {
   /** Ids of those that read a service, in the same order for all of them. */
   readersOf(service: string): readonly string[];
   own: string;
   locks: Locks;
 }
 
-export interface TurnsDependencies {
+interface TurnsDependencies {
   /** Default: there is no other. */
   daemons?: Daemons;
   /** Called with a turn that failed; it comes again. */

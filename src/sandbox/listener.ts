@@ -35,7 +35,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 /** What a connection becomes that asks for another protocol. */
-export type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
+type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
 
 const open = (server: Server, port: number, host: string): Promise<Opened> =>
   new Promise((resolve, reject) => {

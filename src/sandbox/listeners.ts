@@ -1,5 +1,5 @@
 /** Functions that are called with each event. */
-export interface Listeners<Event> {
+interface Listeners<Event> {
   /** Gives a function that ends it. */
   add(listener: (event: Event) => void): () => void;
   emit(event: Event): void;

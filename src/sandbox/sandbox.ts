@@ -36,7 +36,7 @@ export interface SandboxAddresses extends ReceiverAddresses {
   service: { url: string; apiKey: string };
 }
 
-export interface StartTrafficOptions extends Partial<TrafficMix> {
+interface StartTrafficOptions extends Partial<TrafficMix> {
   /** Time between two inspections. */
   everyMs: number;
 }

@@ -30,7 +30,7 @@ export interface TrafficMix {
 const DEFAULT_MIX: TrafficMix = { critical: 0.04, suspecious: 0.1, notified: 0.5, announced: 0.02, hostile: 0.05 };
 
 /** Whom the traffic is about. */
-export interface TrafficProtocol {
+interface TrafficProtocol {
   name: string;
   apiKey?: string;
   assets?: readonly AssetSeed[];
@@ -40,7 +40,7 @@ export type TrafficItem =
   | { source: 'inspections'; seed: InspectionSeed }
   | { source: 'notifications'; seed: NotificationSeed };
 
-export interface TrafficOptions {
+interface TrafficOptions {
   /** Default 1. */
   seed?: number | string;
   protocols: readonly TrafficProtocol[];

@@ -54,7 +54,7 @@ const listedLine = (entry: JsonObject, presentation: Presentation, now: number):
   ];
 };
 
-export interface Announced {
+interface Announced {
   /** As a plain text: what is listed with its whole hash, commands in backticks. */
   message: string;
   /** Line by line, as pieces. */

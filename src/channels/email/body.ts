@@ -4,7 +4,7 @@ import { type Content, type Detection, type Fact, fairShares, type Line, lineTex
 import { type Said, saidFirst } from '../content/heading.ts';
 
 /** An attached text file. */
-export interface Attachment {
+interface Attachment {
   filename: string;
   content: string;
 }

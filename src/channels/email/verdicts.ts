@@ -183,7 +183,7 @@ const CODES: Readonly<Record<string, Meaning>> = {
 };
 
 /** About the attempt that failed. */
-export interface Asked {
+interface Asked {
   /** Host and port of the relay. */
   peer: string;
   /** The whole text had left us. */

@@ -25,7 +25,7 @@ export type Call = (
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
-export interface CallSettings {
+interface CallSettings {
   token: string;
   agent: Agent;
   /** The keys of the config that would mend the connection. */

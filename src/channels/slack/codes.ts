@@ -8,7 +8,7 @@
 import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { allOf } from '../../net.ts';
 
-export interface CodeMeaning {
+interface CodeMeaning {
   reason: DeliveryReason;
   /** Of a code that says something about the channel or the token. */
   explanation?: Explanation;

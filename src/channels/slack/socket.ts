@@ -10,7 +10,7 @@ import { DeliveryError } from '../../errors.ts';
 import { jsonObjectIn, objectIn, textIn } from '../content/foreign.ts';
 import { networkFailure } from '../failures.ts';
 
-export interface SocketSettings {
+interface SocketSettings {
   /** Of `apps.connections.open`. */
   url: string;
   connection: ConnectionSettings;

@@ -1,6 +1,6 @@
 /** Where a Telegram message goes: a chat and, in a forum, one of its topics. Written `CHAT` or `CHAT/TOPIC`. */
 
-export interface ChatAddress {
+interface ChatAddress {
   /** A chat's id with all its digits (negative for groups and channels), or `@name` of a public one. */
   chat: string;
   /** Absent for the General topic and for chats without topics. */

@@ -20,7 +20,7 @@ import {
 /** Room for the line that says which part of a long text this is, or what is left out. */
 const REMARK_ROOM = 60;
 
-export interface Said {
+interface Said {
   /** Below the title. */
   first: Block[];
   /** In full, where a reader has to tap. */
@@ -28,7 +28,7 @@ export interface Said {
   continuations: Block[][];
 }
 
-export interface Room {
+interface Room {
   format: Format;
   /** UTF-16 units. */
   units: number;
@@ -210,7 +210,7 @@ export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
 };
 
-export interface PartSize {
+interface PartSize {
   /** UTF-16 units that a line takes beside its text. Default 0. */
   cost?: number;
   /** Of a part. Default: any number. */

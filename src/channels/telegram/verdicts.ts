@@ -62,7 +62,7 @@ export const notAmendable = (): DeliveryError =>
 export const redirected = (): Error => Object.assign(new Error('redirected'), { type: 'redirect' });
 
 /** About the call that failed. */
-export interface Asked {
+interface Asked {
   /** Host of the Bot API. */
   peer: string;
   /** The destination's address; empty for a call that sends nothing. */

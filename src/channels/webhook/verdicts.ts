@@ -76,7 +76,7 @@ const detailOf = ({ status, headers: { location } }: PostResponse, address: stri
   return target === null ? '' : `, a redirect to ${target.host}; redirects are not followed`;
 };
 
-export interface Asked extends Pick<FormatModule, 'verdictOf'> {
+interface Asked extends Pick<FormatModule, 'verdictOf'> {
   address: string;
   /** The webhook had a signature of ours. */
   isSigned: boolean;

@@ -11,7 +11,7 @@ export interface Received {
   body: Buffer;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** By the names that the checks show. */
   secrets: Readonly<Record<string, string>>;
   /** Secrets that are known and are not those of this receiver, by names. Default: none. */

@@ -15,7 +15,7 @@ import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { type Acknowledgement, acknowledgedText, alreadyText, firstOf } from './words.ts';
 
 /** What announcing to mailboxes needs; `fallback`: its destinations. */
-export interface MailboxesDependencies extends Pick<AcknowledgementParts, 'ledger' | 'isOpen'> {
+interface MailboxesDependencies extends Pick<AcknowledgementParts, 'ledger' | 'isOpen'> {
   announce: Announce;
   fallback: readonly Pick<Destination, 'id'>[];
   names(): Promise<Names>;
@@ -127,7 +127,7 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
     });
 };
 
-export interface AcknowledgeDependencies extends Pick<AcknowledgementParts, 'store' | 'operatorLog' | 'now'> {
+interface AcknowledgeDependencies extends Pick<AcknowledgementParts, 'store' | 'operatorLog' | 'now'> {
   metrics: Pick<Metrics, 'acknowledged'>;
   show: Show;
   /** Left out: there are none. */

@@ -8,7 +8,7 @@ import type { Show } from './show.ts';
 import { type AcknowledgementParts, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
 import { mayAcknowledge } from './words.ts';
 
-export interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'now'> {
+interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'now'> {
   show: Pick<Show, 'message'>;
   /** Of the page behind a link. Left out: nobody could reach it. */
   urlOf?(link: string): string;

@@ -9,7 +9,7 @@ import type { OnRefused } from './press.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { alreadyText, firstOf, personName } from './words.ts';
 
-export interface LinkDependencies extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'isOpen' | 'now'> {
+interface LinkDependencies extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'isOpen' | 'now'> {
   acknowledge: Acknowledge;
   onRefused: OnRefused;
 }

@@ -10,7 +10,7 @@ import type { Troubles } from '../../ops/troubles.ts';
 import type { HeldLock, Locks } from '../../redis/lock.ts';
 import type { AcknowledgementParts } from './store.ts';
 
-export interface ListenerDependencies extends Pick<AcknowledgementParts, 'scrub' | 'signal' | 'sleep'> {
+interface ListenerDependencies extends Pick<AcknowledgementParts, 'scrub' | 'signal' | 'sleep'> {
   kind: ChannelKind;
   buttons: Pick<Buttons, 'listen'>;
   onPress(press: Press): Promise<PressAnswer | undefined>;

@@ -12,7 +12,7 @@ import { isTokenOf, looksLikeToken, muteLengthOf } from './annotation.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { personId, personName, whoText } from './words.ts';
 
-export interface PressDependencies
+interface PressDependencies
   extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'operatorLog' | 'isOpen' | 'signal' | 'now'> {
   acknowledge: Acknowledge;
   mutes: { add(mute: Mute): Promise<unknown> };
@@ -85,7 +85,7 @@ export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, fac
  * ago that a mute would surprise people. `flood`: this person, or all together, pressed too often within a minute.
  */
 export const REFUSAL_REASONS = ['unknown', 'elsewhere', 'stranger', 'rule', 'late', 'flood'] as const;
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** One sentence for both: a forger learns nothing. */
 const NOT_VALID = 'This button does not work any more. Nothing was changed.';

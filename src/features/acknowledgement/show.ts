@@ -10,7 +10,7 @@ import { isPassing, messageOf } from '../../errors.ts';
 import { annotationOf } from './annotation.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 
-export interface ShowDependencies
+interface ShowDependencies
   extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'muteRules' | 'isOpen' | 'scrub' | 'signal' | 'sleep'> {
   /** One at a time changes a message that may grow or be assessed again. */
   claims: ThreadClaims;

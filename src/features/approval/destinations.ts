@@ -13,7 +13,7 @@ import type { ApprovalStore, Decision, HeldDestination } from './store.ts';
  * `config`: named by the config itself. `allowed`: by `destinations.allow`. `revoked`: only `approve NAME` opens it
  * again. `held`: alerts wait for its approval.
  */
-export type ApprovalState = 'config' | 'allowed' | 'approved' | 'revoked' | 'held' | 'new';
+type ApprovalState = 'config' | 'allowed' | 'approved' | 'revoked' | 'held' | 'new';
 
 export interface KnownDestination extends Target {
   state: ApprovalState;
@@ -27,7 +27,7 @@ export interface KnownDestination extends Target {
   disabled?: true;
 }
 
-export interface DestinationsDependencies {
+interface DestinationsDependencies {
   held: Pick<ApprovalStore, 'list' | 'approvals' | 'revocations' | 'approve' | 'revoke'>;
   /** What providers call them, by id. */
   names(): Promise<ReadonlyMap<Destination['id'], string>>;

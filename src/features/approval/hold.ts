@@ -17,7 +17,7 @@ import { type Names, withName } from '../names/names.ts';
 import { type ApprovalSettings, createApprovalPolicy, type IsOpen } from './policy.ts';
 import type { ApprovalStore, HeldDestination } from './store.ts';
 
-export interface HoldAnnouncerDependencies {
+interface HoldAnnouncerDependencies {
   held: Pick<ApprovalStore, 'list' | 'announced'>;
   announce: Announce;
   fallback: Pick<Fallback, 'destinations' | 'divert'>;

@@ -2,7 +2,7 @@
 
 /** What became of an alert as a whole: `waiting` as long as one of its deliveries waits. */
 export const FATES = ['delivered', 'waiting', 'muted', 'dead'] as const;
-export type Fate = (typeof FATES)[number];
+type Fate = (typeof FATES)[number];
 
 /** An item that the service lists and that the config wants. */
 export interface ListedItem {
@@ -20,10 +20,10 @@ type Excuse = (typeof EXCUSES)[number];
 /** `unknown`: the ledger lacks it, which is a difference. */
 export type Account = Fate | Excuse | 'unknown';
 
-export type Counts = Record<Fate | Excuse, number>;
+type Counts = Record<Fate | Excuse, number>;
 
 /** A delivery that waits in the ledger and has no job. */
-export interface LostDelivery {
+interface LostDelivery {
   alertId: string;
   itemId: string;
   destination: string;
@@ -32,7 +32,7 @@ export interface LostDelivery {
 }
 
 /** `inspections/stats`, asked the same question as the list. */
-export interface SecondOpinion {
+interface SecondOpinion {
   critical: number;
   /** What the list gives for the same time, by any of the dates that the service may filter by. */
   listed: number;
@@ -78,7 +78,7 @@ export const fateOf = (states: readonly Fate[]): Fate | undefined => {
   return states.includes('delivered') ? 'delivered' : states[0];
 };
 
-export interface BalanceInput {
+interface BalanceInput {
   listed: readonly ListedItem[];
   /** By alert id. */
   accounts: ReadonlyMap<string, Account>;

@@ -12,7 +12,7 @@ import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
 import type { AuditWindow } from './protocol.ts';
 
-export interface ServerChangeDependencies {
+interface ServerChangeDependencies {
   redis: RedisClient;
   prefix: string;
   /** The urgent one, see `job.ts`. */
@@ -119,7 +119,7 @@ export const createAuditMarks = (redis: Redis | Cluster, prefix: string) => {
   };
 };
 
-export interface AuditJobDependencies {
+interface AuditJobDependencies {
   auditor: Auditor;
   marks: AuditMarks;
   alertIndex: Pick<AlertIndex, 'trim'>;

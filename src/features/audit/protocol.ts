@@ -66,7 +66,7 @@ export interface AuditWindow {
   until: number;
 }
 
-export type Comparison = Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked' | 'disagreement'> & {
+type Comparison = Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked' | 'disagreement'> & {
   /** The missing ones whole. */
   missingItems: Item[];
   /** Those with a waiting delivery. */

@@ -22,7 +22,7 @@ import { createMemoryCoveredDeliveries, createMemoryLedger, createMemoryMutes } 
 import { createLoads, createTally, type DestinationLoad, type ProtocolLoad } from './report.ts';
 import { createTimeline } from './timeline.ts';
 
-export interface SimulationDependencies extends Required<Pick<DispatchDependencies, 'routesOf' | 'onRouted'>> {
+interface SimulationDependencies extends Required<Pick<DispatchDependencies, 'routesOf' | 'onRouted'>> {
   config: Config;
   channels: readonly Channel[];
   onMessage(message: SimulatedMessage): void;
@@ -139,7 +139,7 @@ export interface BacktestReport {
   unread: Unread[];
 }
 
-export interface BacktestInput {
+interface BacktestInput {
   config: Config;
   history: ReturnType<typeof openHistory>;
   protocols: readonly HistoryProtocol[];

@@ -41,7 +41,7 @@ export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'se
   canAmend: boolean;
 }
 
-export interface SimulatedDeliveryDependencies extends Required<Pick<DeliverDependencies, 'uncovered'>> {
+interface SimulatedDeliveryDependencies extends Required<Pick<DeliverDependencies, 'uncovered'>> {
   timeline: Timeline;
   kinds: ReadonlyMap<ChannelKind, SimulatedKind>;
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;

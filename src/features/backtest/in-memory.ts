@@ -13,8 +13,7 @@ import type { MuteStore, StoredMute } from '../mutes/store.ts';
 
 type Deliveries = Map<Destination['id'], DeliveryRecord>;
 
-export interface MemoryLedger
-  extends Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt' | 'read' | 'byTransaction'> {
+interface MemoryLedger extends Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt' | 'read' | 'byTransaction'> {
   /** The deliveries of an alert, to be changed in place. */
   deliveriesOf(alert: Alert): Deliveries;
 }

@@ -13,7 +13,7 @@ import {
 } from './changes.ts';
 import { type BlindnessNotifierDependencies, createBlindnessNotifier } from './notifier.ts';
 
-export interface BlindnessCheckDependencies extends BlindnessNotifierDependencies {
+interface BlindnessCheckDependencies extends BlindnessNotifierDependencies {
   watch: Pick<ReadWatch, 'look'>;
   locks: Locks;
   /** What is read of a service: every track that its polls ask for. */

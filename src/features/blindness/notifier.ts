@@ -52,7 +52,7 @@ export interface CaughtUp {
   isBound: boolean;
 }
 
-export interface ReadAgainInput extends Subject {
+interface ReadAgainInput extends Subject {
   /** Those of `protocols` that the service does not list any more. */
   gone: number;
   forMs: number;
@@ -84,7 +84,7 @@ export interface BlindnessNotifierDependencies extends AnnouncerDependencies {
   countAlerts(service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp>;
 }
 
-export interface BlindService {
+interface BlindService {
   service: string;
   /** Every protocol that is watched. */
   watched: readonly string[];

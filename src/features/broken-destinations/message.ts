@@ -11,7 +11,7 @@ import { ageText, clockText } from '../../time.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import type { OutageStore } from './store.ts';
 
-export interface ReadersInput {
+interface ReadersInput {
   /** Who is to hear of Tocsin's own troubles, where the config says so. */
   operators?: readonly Destination[];
   fallback: readonly Destination[];
@@ -189,7 +189,7 @@ export const brokenText = (input: BrokenInput): string => {
   ].join('\n');
 };
 
-export interface RecoveredInput extends Subject {
+interface RecoveredInput extends Subject {
   since: string;
   message: string;
   waiting: number;

@@ -20,7 +20,7 @@ import {
 } from './message.ts';
 import type { OutageStore } from './store.ts';
 
-export interface OutageNotifierDependencies {
+interface OutageNotifierDependencies {
   outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   deadLetters: Pick<DeadLetters, 'byDestination'>;

@@ -125,7 +125,7 @@ export const currentOutages = async (
   });
 };
 
-export interface EnableDependencies {
+interface EnableDependencies {
   disabled: Pick<Disabled, 'find' | 'enable'>;
   circuits: Pick<Circuits, 'announceAgain'>;
   outages: Pick<OutageStore, 'enabled'>;

@@ -63,14 +63,14 @@ export const createCoveredDeliveries = (redis: Redis | Cluster, prefix: string, 
   };
 };
 
-export interface CorrelationSettings {
+interface CorrelationSettings {
   /** `alerts.correlate`. */
   isOn: boolean;
   /** Milliseconds that a notification waits for its inspection, which another poll brings. */
   waitMs: number;
 }
 
-export interface CorrelationDependencies extends CorrelationSettings {
+interface CorrelationDependencies extends CorrelationSettings {
   ledger: Pick<Ledger, 'byTransaction' | 'read'>;
   covered: CoveredDeliveries;
   log: Pick<Logger, 'info' | 'warn'>;

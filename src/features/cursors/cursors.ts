@@ -9,7 +9,7 @@ import type { Catalog } from '../../poll/catalog.ts';
 import { type Cursor, type Cursors, createPollLock, type Track } from '../../poll/cursor.ts';
 import type { Locks } from '../../redis/lock.ts';
 
-export interface CursorDependencies {
+interface CursorDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
   cursors: Pick<Cursors, 'get' | 'set'>;
   ledger: Pick<Ledger, 'oldestOpen'>;
@@ -19,7 +19,7 @@ export interface CursorDependencies {
   patienceMs?: number;
 }
 
-export interface TrackSelection {
+interface TrackSelection {
   service?: string | undefined;
   protocol?: string | undefined;
   source?: Source | undefined;

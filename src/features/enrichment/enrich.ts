@@ -117,7 +117,7 @@ export const factsOf = (alert: Judged): Facts => {
   };
 };
 
-export interface EnrichmentDependencies {
+interface EnrichmentDependencies {
   firstSeen: FirstSeen;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Knowledge | undefined>;

@@ -22,7 +22,7 @@ import {
   waitsForNobody,
 } from './notice.ts';
 
-export interface FallbackDependencies {
+interface FallbackDependencies {
   /** Of `fallback.channels`; none where no fallback is configured. */
   destinations: readonly Destination[];
   /** `fallback.after` in milliseconds. */
@@ -43,7 +43,7 @@ export interface FallbackDependencies {
 }
 
 /** Why alerts are diverted. */
-export interface Diversion {
+interface Diversion {
   reason: DivertReason;
   /** Names who asks: a diversion that was cut short resumes when the same one asks again. */
   by: string;

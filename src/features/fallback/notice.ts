@@ -46,7 +46,7 @@ const LONGEST = 160;
 /** For the middle of a sentence. */
 const inner = (sentence: string): string => shorten(sentence.trim().replace(/\.+$/, ''), LONGEST);
 
-export interface LateInput {
+interface LateInput {
   deliveries: readonly DeliveryRecord[];
   /** Milliseconds that the channels had. */
   afterMs: number;

@@ -25,7 +25,7 @@ export const createDeadLetterBound =
     log.error({ removedLetters: removed, most }, 'too many dead deliveries; the oldest were removed');
   };
 
-export interface LeftKindsDependencies extends UnsentDependencies {
+interface LeftKindsDependencies extends UnsentDependencies {
   /** Those that the config does not set up. */
   kinds: readonly ChannelKind[];
   queues: Pick<ParcelQueues, 'waitingFor' | 'workers' | 'remove'>;

@@ -60,7 +60,7 @@ export const createMuteOf = (mutes: readonly Mute[], never: readonly string[]): 
   };
 };
 
-export interface ActiveMutesDependencies {
+interface ActiveMutesDependencies {
   config: { mutes: { windows: readonly MuteWindow[]; never: readonly string[] } };
   mutes: Pick<MuteStore, 'list' | 'add' | 'hide'>;
   /** Called for a window that has opened, in the daemon that noticed it first. */

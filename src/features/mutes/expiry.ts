@@ -9,7 +9,7 @@ import type { ActiveMutes } from './active.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 
-export interface MuteExpiryDependencies {
+interface MuteExpiryDependencies {
   mutes: Pick<MuteStore, 'close' | 'hidden' | 'hiddenFrom' | 'reported' | 'forget'>;
   activeMutes: Pick<ActiveMutes, 'refresh'>;
   announce: Announce;

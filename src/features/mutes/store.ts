@@ -23,7 +23,7 @@ export interface HiddenItem {
 }
 
 /** What a mute hid from one destination. */
-export interface HiddenList {
+interface HiddenList {
   /** Alerts in all. */
   hid: number;
   /** The first `MOST_LISTED` of them, by the alert's id. */

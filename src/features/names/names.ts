@@ -63,7 +63,7 @@ export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () 
   };
 };
 
-export interface LookUpDependencies {
+interface LookUpDependencies {
   names: Pick<NameStore, 'due' | 'note'>;
   channels: readonly Pick<Channel, 'kind' | 'nameOf'>[];
   /** Where alerts go now. */

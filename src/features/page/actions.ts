@@ -19,7 +19,7 @@ import type { createDrop, Retried } from '../replay/retry.ts';
 import { sampleAlert } from '../sample/sample.ts';
 import { targetName } from './alerts.ts';
 
-export interface PageActionsDependencies {
+interface PageActionsDependencies {
   config: Pick<Config, 'mutes' | 'services'>;
   dead: Pick<DeadLetters, 'get' | 'latest' | 'count'>;
   retry(letters: readonly DeadDelivery[]): Promise<Retried>;

@@ -8,7 +8,7 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
 
-export type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
+type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
 
 /**
  * Links to transactions. The ledger does not know an alert's chain: its protocol's contracts tell, if all are on one.

@@ -121,10 +121,10 @@ export const configEntries = (config: object, scrub: (text: string) => string): 
   return more > 0 ? [...all.slice(0, MOST_ENTRIES), { key: `and ${more} more`, value: 'see the file' }] : all;
 };
 
-export type RouteDetails = Pick<PageDetails, 'destinations' | 'destinationsOf'>;
+type RouteDetails = Pick<PageDetails, 'destinations' | 'destinationsOf'>;
 type RouteDetailsOf = () => Promise<RouteDetails>;
 
-export interface RouteDetailsDependencies {
+interface RouteDetailsDependencies {
   review: Pick<RouteReview, 'revision' | 'destinations' | 'protocolsOf'>;
   rateOf(destination: Destination): RateLimit | undefined;
 }
@@ -168,7 +168,7 @@ export const createRouteDetails = (dependencies: RouteDetailsDependencies): Rout
   };
 };
 
-export interface PageDetailsDependencies {
+interface PageDetailsDependencies {
   services: readonly string[];
   chains: Chains;
   config: readonly ConfigEntry[];

@@ -78,7 +78,7 @@ export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }:
   };
 };
 
-export interface RecheckJobDependencies extends FollowUpDependencies {
+interface RecheckJobDependencies extends FollowUpDependencies {
   config: RecheckConfig & { poll: Pick<Config['poll'], 'lookback' | 'overlap'> };
   store: RecheckStore;
   lateItems: LateItems;
@@ -94,7 +94,7 @@ const CONFIRM_MS = 60_000;
 const subjectOf = (protocol: string): string => `recheck of ${protocol}`;
 
 /** What `createWatch` works with. */
-export type WatchParts = Pick<RecheckJobDependencies, 'config' | 'serviceOf' | 'failureLog'> & {
+type WatchParts = Pick<RecheckJobDependencies, 'config' | 'serviceOf' | 'failureLog'> & {
   store: Pick<RecheckStore, 'note'>;
   log: Pick<Logger, 'warn'>;
 };

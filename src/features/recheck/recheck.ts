@@ -21,7 +21,7 @@ interface RecheckSettings {
 /** What a recheck led to. */
 export type Outcome = 'same' | 'unsure' | 'forwarded' | Change;
 
-export interface ActDependencies {
+interface ActDependencies {
   store: Pick<RecheckStore, 'keep' | 'drop'>;
   settings: RecheckSettings;
   /** Undefined where the ledger has no alert of the inspection. */

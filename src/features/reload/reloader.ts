@@ -28,7 +28,7 @@ export const createReloadRequests = (redis: Redis | Cluster, prefix: string) => 
   };
 };
 
-export interface DiskWatchDependencies {
+interface DiskWatchDependencies {
   /** Of what was read last, right or wrong. */
   readPrint(): string;
   /** Of what is on disk; undefined where that cannot be looked at. */
@@ -66,7 +66,7 @@ export interface ReloadAnswer {
   end: ReloadOutcome;
 }
 
-export interface ReloaderDependencies {
+interface ReloaderDependencies {
   source: Pick<ConfigSource, 'file' | 'read'>;
   /** What is in force. */
   current(): Config;

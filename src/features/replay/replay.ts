@@ -42,7 +42,7 @@ export interface ReplayProgress {
   counts: ReplayCounts;
 }
 
-export interface ReplayDependencies {
+interface ReplayDependencies {
   config: Config;
   history: Pick<ReturnType<typeof openHistory>, 'read'>;
   /** Enqueues again. Left out: nothing is sent. */

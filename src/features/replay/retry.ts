@@ -9,7 +9,7 @@ import { type DeliveryState, NO_DESTINATION } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
 
-export interface ResendDependencies {
+interface ResendDependencies {
   corrections: Pick<Corrections, 'reopen'>;
   deadLetters: Pick<DeadLetters, 'get' | 'remove'>;
   /**

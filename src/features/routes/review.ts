@@ -11,7 +11,7 @@ import { listText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './routes.ts';
 
-export interface GoneDependencies {
+interface GoneDependencies {
   destinationStats: Pick<DestinationStats, 'list' | 'forget'>;
   batches: Pick<BatchStore, 'forget'>;
   addressChanges: Pick<AddressChanges, 'forget'>;

@@ -134,7 +134,7 @@ export const watchdogRoutes = (config: Pick<Config, 'watchdog' | 'fallback'>, se
   return { destinations, problems: problems.map((problem) => `watchdog: ${problem}`) };
 };
 
-export interface RoutingDependencies {
+interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;
   /** What the catalog knows of an alert's protocol. */
@@ -166,7 +166,7 @@ export const openRoutes =
     return { ...routes, destinations: routes.destinations.filter(isNowOpen) };
   };
 
-export interface UnroutableDependencies {
+interface UnroutableDependencies {
   deadLetters: Pick<DeadLetters, 'add'>;
   ledger: Pick<Ledger, 'recordAttempt'>;
   /** Sends it to the fallback, with the reason. */

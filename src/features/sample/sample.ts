@@ -48,7 +48,7 @@ export const sampleAlert = (service: string, protocol: string, id: string, now: 
   };
 };
 
-export interface CancelSampleDependencies {
+interface CancelSampleDependencies {
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
   queues: Pick<ParcelQueues, 'remove'>;
   now(): number;

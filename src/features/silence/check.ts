@@ -7,7 +7,7 @@ import type { Blindness, BlindnessStore } from '../blindness/store.ts';
 import { createSilenceNotifier, type SilenceNotifierDependencies, type SilentProtocol } from './notifier.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
-export interface ProbeTimesDependencies {
+interface ProbeTimesDependencies {
   /** Requests a second to one service, of all daemons together. */
   requestsPerSecond: number;
   /** Those that share a service. */
@@ -84,7 +84,7 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
 
 type ProbeTimes = ReturnType<typeof createProbeTimes>;
 
-export interface SilenceCheckDependencies extends SilenceNotifierDependencies {
+interface SilenceCheckDependencies extends SilenceNotifierDependencies {
   probe: Probe;
   habits: HabitStore;
   /** What cannot be read: of that, nobody knows whether it is silent. */

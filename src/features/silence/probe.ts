@@ -32,7 +32,7 @@ export const newHabit = (from: number): Habit => ({ from, days: {} });
 const recent = ({ days }: Habit, now: number): [string, { count: number; longest: number }][] =>
   Object.entries(days).filter(([day]) => Number(day) > dayOf(now - HABIT_MS));
 
-export interface Noted {
+interface Noted {
   now: number;
   /** The longest time without an inspection that counts; see `longestHeard`. Default: any. */
   atMost?: number;
@@ -52,7 +52,7 @@ export const noteDates = (habit: Habit, dates: readonly number[], { now, atMost 
   return { from: habit.from, ...(newest === undefined ? {} : { newest }), days };
 };
 
-export interface Usual {
+interface Usual {
   /** On average one comes so often, in milliseconds. */
   everyMs: number;
   /** Longer than this is silence. */
@@ -94,7 +94,7 @@ export const silenceOf = (habit: Habit, now: number, expectEvery?: number): Sile
   return usual !== undefined && forMs > usual.silentAfterMs ? { forMs, usualMs: usual.everyMs } : undefined;
 };
 
-export interface ProbeDependencies {
+interface ProbeDependencies {
   /** Inspections of any assessment dated after `since`, the oldest first. Throws `ServiceError`. */
   pages(service: string, protocol: string, since: number, signal: AbortSignal): AsyncIterable<ItemPage>;
   /** How many there are since then; undefined where the service does not say. */
@@ -113,7 +113,7 @@ export interface Probed {
   isSure: boolean;
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** It was announced as silent. */
   wasTold: boolean;
   /** Whether what is known of it would be announced: then it is looked at more closely. */
@@ -202,7 +202,7 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
 
 export type Probe = ReturnType<typeof createProbe>;
 
-export type KnownHabit = Pick<Probed, 'habit' | 'behind'>;
+type KnownHabit = Pick<Probed, 'habit' | 'behind'>;
 
 /** Twice what a habit remembers: what is older teaches nothing. */
 const KEEP_MS = 28 * 86_400_000;

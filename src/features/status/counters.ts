@@ -13,7 +13,7 @@ import type { Outcome } from '../recheck/recheck.ts';
 
 type Named = Pick<Destination, 'id' | 'kind' | 'label'>;
 
-export interface CounterDependencies {
+interface CounterDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'channels'>;
   metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
@@ -109,7 +109,7 @@ const createDestinationCounters = ({ deliveries, deliveryFailures, muted, destin
   };
 };
 
-export interface Counters {
+interface Counters {
   /** Begins those that became known since; to be called often. */
   begin(): Promise<void>;
   /** Ends the series of all other destinations: each costs memory, here and in Prometheus. */

@@ -35,7 +35,7 @@ export interface HeardDaemon extends DaemonReport {
   silentMs: number;
 }
 
-export interface DaemonReports {
+interface DaemonReports {
   write(report: DaemonReport): Promise<void>;
   remove(id: string): Promise<void>;
   /** The one that was heard last comes first. */
@@ -119,7 +119,7 @@ export const servicesAsKnown = (names: readonly string[], daemons: readonly Hear
   });
 };
 
-export interface SelfReportDependencies {
+interface SelfReportDependencies {
   /** Who we are. */
   id: string;
   host: string;

@@ -12,7 +12,7 @@ import type { ApprovalStore } from '../approval/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import { type StateDependencies, stateOf } from './troubles.ts';
 
-export interface GaugeDependencies extends StateDependencies {
+interface GaugeDependencies extends StateDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
   /** `ready` while Redis answers. */
   redis: { status: string };

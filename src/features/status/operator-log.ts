@@ -18,7 +18,7 @@ const MESSAGES: Record<RecordedAction['action'], string> = {
   replayed: 'history was replayed',
 };
 
-export interface OperatorLogDependencies {
+interface OperatorLogDependencies {
   operatorLog: Pick<OperatorLog, 'end' | 'after'>;
   log: Pick<Logger, 'info'>;
 }

@@ -14,12 +14,12 @@ import { type CurrentOutage, currentOutages, type OutageStore } from '../broken-
 import { type CurrentSilence, currentSilences } from '../silence/check.ts';
 import { type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
 
-export interface KnownTrouble extends Trouble {
+interface KnownTrouble extends Trouble {
   /** Others announce it: broken destinations and what is unread are announced where they are found. */
   isAnnounced: boolean;
 }
 
-export interface KnownState {
+interface KnownState {
   daemons: readonly HeardDaemon[];
   services: readonly ServiceStatus[];
   broken: readonly CurrentOutage[];

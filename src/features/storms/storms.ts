@@ -18,14 +18,14 @@ interface StormSoFar {
   alerts: number;
 }
 
-export interface EndedStorm extends StormSoFar {
+interface EndedStorm extends StormSoFar {
   destination: Destination;
   /** Epoch milliseconds of its first and its last digest. */
   from: number;
   until: number;
 }
 
-export type Storms = ReturnType<typeof createStorms>;
+type Storms = ReturnType<typeof createStorms>;
 
 const AT_ONCE = 100;
 const FIELDS = ['messages', 'alerts', 'from', 'destination', 'waits'] as const;
@@ -91,7 +91,7 @@ export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => 
   };
 };
 
-export interface StormEndDependencies {
+interface StormEndDependencies {
   storms: Pick<Storms, 'quiet' | 'noteWaiting' | 'forget'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   announce: Announce;

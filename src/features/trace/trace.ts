@@ -23,7 +23,7 @@ const SHORT = /^0x(?<head>[0-9a-f]{2,63})(?:(?:…|\.{2,3})(?<tail>[0-9a-f]{0,62
 const LEAST_DIGITS = 6;
 
 /** A transaction hash as people copy it from a message or a list: its beginning, perhaps with its end. */
-export interface ShortHash {
+interface ShortHash {
   /** Hex digits in lower case, without 0x. */
   head: string;
   tail: string;
@@ -79,7 +79,7 @@ export const messageIn = (name: string): string | undefined => MESSAGE.exec(name
 
 const READ_AT_ONCE = 500;
 
-export interface TraceDependencies {
+interface TraceDependencies {
   ledger: Pick<Ledger, 'read' | 'byTransaction'>;
   dead: Pick<DeadLetters, 'ids' | 'get'>;
   alertIndex: Pick<AlertIndex, 'between' | 'destinations'>;

@@ -237,7 +237,7 @@ const sumOf = (
   return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects };
 };
 
-export interface Stayed {
+interface Stayed {
   /** Protocols of which nothing is unannounced any more. */
   protocols: string[];
   /** Of those, in sum, that are not again what people know. */

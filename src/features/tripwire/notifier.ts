@@ -41,7 +41,7 @@ export const isOnlyHeld = (
   return added.length > 0 && added.length + before.length === after.length && added.every((one) => !isOpen(one));
 };
 
-export interface AudienceInput extends ChangeRoutes {
+interface AudienceInput extends ChangeRoutes {
   fallback: readonly Destination[];
   isCritical: boolean;
   /** It may be sent to. */

@@ -15,7 +15,7 @@ export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | '
   at: string;
 }
 
-export interface RememberedService {
+interface RememberedService {
   /** Another one after each write. */
   version: string;
   protocols: Map<string, Remembered>;
@@ -23,7 +23,7 @@ export interface RememberedService {
   unannounced: Map<string, Unannounced>;
 }
 
-export interface RememberInput {
+interface RememberInput {
   /** As it was read; '' where nothing was. */
   version: string;
   writes: Comparison['writes'];

@@ -17,7 +17,7 @@ import {
 import { createNotifier, type NotifierDependencies } from './notifier.ts';
 import type { TripwireStore } from './store.ts';
 
-export interface TripwireDependencies extends NotifierDependencies {
+interface TripwireDependencies extends NotifierDependencies {
   store: Pick<TripwireStore, 'read' | 'remember'>;
   locks: Locks;
 }

@@ -70,7 +70,7 @@ const changesOf = (record: AlertRecord, before: Seen | undefined): AlertEvent[] 
   return [...first, ...changes.toSorted((a, b) => a.at.localeCompare(b.at))];
 };
 
-export interface WatchDependencies {
+interface WatchDependencies {
   alertIndex: Pick<AlertIndex, 'newest'>;
   ledger: Pick<Ledger, 'read'>;
 }
@@ -82,7 +82,7 @@ const MOST_READ_AGAIN = 200;
 /** Alerts on their way that are followed; the oldest are let go. */
 const MOST_FOLLOWED = 2000;
 
-export interface Look {
+interface Look {
   events: AlertEvent[];
   /** More came at once than are looked for, so that some are not among the events. */
   isCut: boolean;

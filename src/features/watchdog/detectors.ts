@@ -45,7 +45,7 @@ export interface RedisLook {
   aheadMs?: number;
 }
 
-export interface DetectorDependencies {
+interface DetectorDependencies {
   troubles: Pick<Troubles, 'report' | 'over'>;
   /** Undefined where Redis did not answer. */
   lookAtRedis(): Promise<RedisLook | undefined>;

@@ -18,7 +18,7 @@ export interface Proof {
   agoMs: number | undefined;
 }
 
-export interface HeartbeatInput {
+interface HeartbeatInput {
   isRedisReady: boolean;
   /** As all daemons know them. */
   troubles: readonly Trouble[];
@@ -59,7 +59,7 @@ export const failUrlOf = (text: string): string | undefined => {
   return url.href;
 };
 
-export interface HeartbeatDependencies {
+interface HeartbeatDependencies {
   /** Who knows it can pretend that all is well. */
   url: Secret;
   /** Through the guard. */

@@ -15,7 +15,7 @@ export interface ToldTrouble extends Trouble {
   announcement: string;
 }
 
-export interface ChangesInput<Told extends ToldTrouble> {
+interface ChangesInput<Told extends ToldTrouble> {
   current: readonly ListedTrouble[];
   told: readonly Told[];
   /** For how long a trouble was seen at every look, and an announced one at none; in milliseconds. */

@@ -76,7 +76,7 @@ export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { come
   return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
 };
 
-export interface Ended extends Trouble {
+interface Ended extends Trouble {
   /** The daemon that had it does not run any more, so nobody knows. */
   isUnknown: boolean;
 }
@@ -104,7 +104,7 @@ export interface Listed {
   hosts: ReadonlySet<string>;
 }
 
-export interface WatchdogDependencies {
+interface WatchdogDependencies {
   /** Everything that is wrong now, as all daemons know it. */
   list(): Promise<Listed>;
   store: Pick<WatchdogStore, 'list' | 'set' | 'remove'>;

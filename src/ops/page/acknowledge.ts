@@ -33,7 +33,7 @@ export interface LinkPages {
   onRefused(from: string): void;
 }
 
-export interface AcknowledgePageDependencies {
+interface AcknowledgePageDependencies {
   links: LinkPages;
   now(): number;
 }

@@ -39,7 +39,7 @@ export interface Planned {
   run(): Promise<Done>;
 }
 
-export interface Done {
+interface Done {
   text: string;
   /** An alert's id, to look for what becomes of it. */
   alert?: string;

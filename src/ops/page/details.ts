@@ -136,7 +136,7 @@ export interface TracedAlert extends Omit<RecentAlert, 'deliveries' | 'counts'> 
   more: number;
 }
 
-export interface TracedDelivery extends RecentDelivery {
+interface TracedDelivery extends RecentDelivery {
   id: string;
   kind: string;
   /** What happened, oldest first: attempts, and what operators did. */

@@ -19,7 +19,7 @@ import { renderOutage, renderPage, renderTraces } from './page.ts';
 import { isFromElsewhere } from './session.ts';
 import { htmlAnswer } from './style.ts';
 
-export interface PageSource {
+interface PageSource {
   details(): Promise<PageDetails>;
   /** By a transaction's hash, an item's id or an alert's. */
   trace(name: string): Promise<TracedAlert[]>;

@@ -8,7 +8,7 @@ import { many, moment, nothing, sentence } from './text.ts';
 /** `bad`: somebody is needed now. `look`: when there is time. */
 export type State = 'well' | 'look' | 'bad';
 
-export interface Trouble {
+interface Trouble {
   /** A sentence. */
   text: string;
   /** ISO 8601; absent where nobody knows. */

@@ -21,7 +21,7 @@ export interface Received<Raw = unknown> {
 }
 
 /** Any try to send, accepted or not. */
-export interface Attempt {
+interface Attempt {
   at: number;
   destination: string;
   /** `accepted`; `refused` by a check; `limited` by a rate; `scripted` by a test. */

@@ -50,7 +50,7 @@ export interface SandboxReceivers {
   webhook: WebhookReceiver;
 }
 
-export interface ReceiverGroup {
+interface ReceiverGroup {
   byKind: SandboxReceivers;
   start(): Promise<ReceiverAddresses>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /** Verdicts that a test lays down beforehand: for the next messages, or for all of them until taken back. */
 
-export interface ScriptTarget {
+interface ScriptTarget {
   /** Only messages for this destination. Default: all. */
   destination?: string;
 }

@@ -9,7 +9,7 @@ import { createHttpReceiver, type HttpReceiverOptions, type HttpVerdict, type Ju
 import type { ReceiverView } from './received.ts';
 import type { Script } from './script.ts';
 
-export interface WebhookRaw {
+interface WebhookRaw {
   /** `webhook-id`; empty where none was sent and none is required. */
   id: string;
   /** Lower-cased names. */

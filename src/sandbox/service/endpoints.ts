@@ -23,7 +23,7 @@ export interface Call {
   body: Buffer;
 }
 
-export interface EndpointDependencies {
+interface EndpointDependencies {
   protocols: ProtocolStore;
   items: ItemStore;
   random: Random;

@@ -30,7 +30,7 @@ export type Fault =
   | { kind: 'wrong-shape'; body: JsonValue };
 
 /** Which requests a fault is for; what is left out matches all. */
-export interface FaultTarget {
+interface FaultTarget {
   endpoint?: Endpoint;
   /** A protocol that the path or the query names. */
   protocol?: string;
@@ -48,7 +48,7 @@ export interface FaultRule extends FaultTarget {
 }
 
 /** A request as far as faults look at it. */
-export interface FaultSubject {
+interface FaultSubject {
   endpoint: Endpoint | undefined;
   protocols: readonly string[];
   apiKey: string | undefined;

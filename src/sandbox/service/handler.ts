@@ -31,7 +31,7 @@ export interface RequestRecord {
   status?: number;
 }
 
-export interface HandlerDependencies {
+interface HandlerDependencies {
   basePath: string;
   keys: ReadonlySet<string>;
   endpoints: Record<Endpoint, (call: Call) => JsonValue>;

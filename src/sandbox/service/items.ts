@@ -92,7 +92,7 @@ const createInspection = (
   };
 };
 
-export interface ItemBookOptions {
+interface ItemBookOptions {
   random: Random;
   now(): number;
   keepPerProtocol: number;

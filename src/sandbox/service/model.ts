@@ -37,7 +37,7 @@ export interface SandboxDetector {
   external: boolean;
 }
 
-export interface SandboxTrigger {
+interface SandboxTrigger {
   detectionsGroup: string[][];
   actions: string[];
 }

@@ -4,7 +4,7 @@ import type { Query } from './query.ts';
 import type { Quirks } from './quirks.ts';
 import { Refusal } from './refusal.ts';
 
-export interface Page<Item> {
+interface Page<Item> {
   items: Item[];
   pageNumber: number;
   total: number;

@@ -44,7 +44,7 @@ export interface ServiceVerbs {
   onProduced(listener: (produced: ProducedItem) => void): () => void;
 }
 
-export interface ServiceState {
+interface ServiceState {
   keys: ReadonlySet<string>;
   protocolStore: ProtocolStore;
   itemStore: ItemStore;
@@ -53,7 +53,7 @@ export interface ServiceState {
   shiftPage(protocol: SandboxProtocol, first: SandboxInspection, call: Call): void;
 }
 
-export interface StateDependencies {
+interface StateDependencies {
   apiKeys: readonly { apiKey: string; protocols?: readonly ProtocolSeed[] }[];
   random: Random;
   /** The service's clock. */

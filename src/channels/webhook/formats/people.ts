@@ -61,7 +61,7 @@ export const partsOf = (text: string, size: number): string[] => {
 const PARTS_MAX = 10;
 
 /** A message of several, of a text that is too long for one. */
-export interface TextPart {
+interface TextPart {
   text: string;
   /** `part 2 of 3`, and what is missing; empty where there is only one. */
   remark: string;

@@ -12,7 +12,7 @@ interface StoredAlert {
   endsAt: number;
 }
 
-export interface AlertmanagerReceiver extends VendorReceiver {
+interface AlertmanagerReceiver extends VendorReceiver {
   /** Labels of the alerts that fire at a time in epoch milliseconds. */
   firingAt(time: number): JsonObject[];
 }

@@ -73,7 +73,7 @@ const together = ({ content, embeds }: JsonObject): string[] => {
   ];
 };
 
-export interface DiscordReceiver extends VendorReceiver {
+interface DiscordReceiver extends VendorReceiver {
   /** `url` is that of a webhook. */
   start(): Promise<{ url: string; port: number }>;
   /** As it is deleted in the channel's settings. */

@@ -6,7 +6,7 @@ import { isObject } from '../../json.ts';
 import { list, map, object, objectIn, oneOf, type Rule, text } from './rules.ts';
 import { createVendorReceiver, secondsIn, type Vendor, type VendorOptions, type VendorReceiver } from './vendor.ts';
 
-export interface OpsgenieReceiver extends VendorReceiver {
+interface OpsgenieReceiver extends VendorReceiver {
   /** Aliases of open alerts, with how often each was created. */
   openAliases(): Map<string, number>;
 }

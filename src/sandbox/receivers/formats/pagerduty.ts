@@ -12,7 +12,7 @@ import {
   type VendorVerdict,
 } from './vendor.ts';
 
-export interface PagerdutyReceiver extends VendorReceiver {
+interface PagerdutyReceiver extends VendorReceiver {
   /** Where events go. */
   start(): Promise<{ url: string; port: number }>;
   /** Of alerts that were triggered and not resolved since. */

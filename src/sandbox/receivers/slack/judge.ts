@@ -28,7 +28,7 @@ export interface SlackEdit extends SlackMessage {
   readable: string;
 }
 
-export interface SlackRules {
+interface SlackRules {
   access: SlackAccess;
   channels: readonly string[] | undefined;
   webhooks: readonly string[] | undefined;

@@ -14,7 +14,7 @@ export interface WebSocketPeer {
   destroy(): void;
 }
 
-export interface WebSocketEvents {
+interface WebSocketEvents {
   onText(text: string): void;
   onClose(): void;
 }

@@ -34,7 +34,7 @@ export interface SlackWhispers {
   responsePath(channelId: string, user: string): string;
 }
 
-export interface WhispersDependencies {
+interface WhispersDependencies {
   posted: Posted;
   members: Pick<SlackMembers, 'isIn'>;
   isKnownId(channel: unknown): channel is string;

@@ -5,7 +5,7 @@ import type { MessageStore } from '../received.ts';
 import type { Script } from '../script.ts';
 import { parseMail, readableMail, type SmtpRaw } from './mail.ts';
 
-export type SmtpStage = 'connect' | 'mail' | 'rcpt' | 'data';
+type SmtpStage = 'connect' | 'mail' | 'rcpt' | 'data';
 
 /** What happens at which command. With `recorded`, a message is kept although the sender gets another reply, or none. */
 export type SmtpVerdict =
@@ -14,7 +14,7 @@ export type SmtpVerdict =
   | { kind: 'hang'; stage: SmtpStage; recorded?: boolean }
   | { kind: 'reset'; stage: SmtpStage; recorded?: boolean };
 
-export interface SessionDependencies {
+interface SessionDependencies {
   auth: { user: string; pass: string } | undefined;
   recipients: readonly string[] | undefined;
   messages: MessageStore<SmtpRaw>;

@@ -47,7 +47,7 @@ export interface TelegramEdit {
 
 type EditMethod = 'editMessageText' | 'editMessageCaption';
 
-export interface TelegramRules {
+interface TelegramRules {
   chats: readonly string[] | undefined;
   /** Topics that exist, as `CHAT/TOPIC`. Undefined: all but the General topic, which cannot be named. */
   topics: readonly string[] | undefined;
@@ -97,7 +97,7 @@ const orRefusal = <T>(check: () => T): T | { refused: string } => {
   }
 };
 
-export interface TelegramJudge {
+interface TelegramJudge {
   judge(method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw>;
   edit(method: EditMethod, form: Form): HttpAnswer;
   /** What a message says now. */

@@ -8,10 +8,10 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-export type TelegramMethod = 'sendMessage' | 'sendDocument' | 'editMessageText' | 'editMessageCaption';
+type TelegramMethod = 'sendMessage' | 'sendDocument' | 'editMessageText' | 'editMessageCaption';
 
 /** A text before and after parsing. */
-export interface TelegramText extends ParsedHtml {
+interface TelegramText extends ParsedHtml {
   source: string;
 }
 

@@ -9,7 +9,7 @@ import type { HttpAnswer } from '../http-receiver.ts';
 import type { HeldMessage } from './chats.ts';
 import { telegramError } from './judge.ts';
 
-export interface TelegramPerson {
+interface TelegramPerson {
   id: number;
   firstName: string;
   username?: string;
@@ -33,7 +33,7 @@ export interface TelegramPressAnswer {
   isAlert: boolean;
 }
 
-export type Membership = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked' | 'unknown';
+type Membership = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked' | 'unknown';
 
 export interface TelegramUpdates {
   /** Answers `getUpdates`, late where there is nothing. */
