@@ -83,7 +83,7 @@ const longestFirst = (texts: readonly string[]): string[] =>
   [...new Set(texts)].toSorted((a, b) => b.length - a.length);
 
 /**
- * Replaces every known secret value, in whatever form it is repeated, and everything of a known secret shape, by
+ * Replaces every known secret value, in any form in which it is repeated, and everything of a known secret shape, by
  * `[secret]`.
  */
 export const createScrubber = (values: readonly string[]): ((text: string) => string) => {

@@ -12,10 +12,10 @@ import { openMembership } from './membership.ts';
 import { openReading } from './poll.ts';
 import { openAuditor, openRechecks } from './review.ts';
 
-/** A template may fail for some alerts only. */
+/** How long a failed template stays in the list of troubles: it may fail for some alerts only. */
 const TEMPLATE_TROUBLE_MS = 3_600_000;
 
-/** A heartbeat vouches for each channel, so they are asked more often than once between two. Default where there is none. */
+/** A heartbeat vouches for the channels, so each is checked twice in between. Undefined without one: the default. */
 const channelsAskedEvery = ({ watchdog: { heartbeatUrl, heartbeatEvery } }: Context['config']): number | undefined =>
   heartbeatUrl === undefined ? undefined : heartbeatEvery / 2;
 
@@ -34,7 +34,7 @@ export const openVerbs = (context: Context) => {
   const delivering = openDelivery(context, {
     ...{ channels, acknowledgement, dispatching },
     onUnknownVersion: context.newerJobs.met,
-    // Of all kinds and daemons together: they have the same templates.
+    // Reported once for all kinds and daemons: they have the same templates.
     onTemplateFailed: (index, why) =>
       troubles.report('template', `templates.${index} of the config fails`, {
         ...{ why, of: String(index), lastsMs: TEMPLATE_TROUBLE_MS },
@@ -67,7 +67,7 @@ export const openVerbs = (context: Context) => {
     marks: createAuditMarks(store.redis, store.prefix),
     alertIndex: store.alertIndex,
     everyMs: config.audit.every,
-    // It ends by itself, and a reload does not end it.
+    // Its trouble ends by itself, and a reload does not end it.
     troubles: context.hostTroubles,
   });
   return {
@@ -76,7 +76,7 @@ export const openVerbs = (context: Context) => {
   };
 };
 
-/** Mutes that are over, holds that were approved, storms. */
+/** How often mutes, approved holds and storms are looked at. */
 const RELEASE_EVERY_MS = 5000;
 /** How often the first reader of a service asks which Redis server answers. */
 const SERVER_EVERY_MS = 2000;
@@ -99,7 +99,7 @@ export const sharedTurns = (
       service,
       run: (signal) => run(service, signal),
     }));
-  /** Work of no service, which those that read the first one do. */
+  /** Work that belongs to no service: the readers of the first one do it. */
   const common = (name: string, run: () => Promise<void>): Turn[] =>
     names.slice(0, 1).map((service) => ({ name, everyMs: RELEASE_EVERY_MS, service, run }));
   return [

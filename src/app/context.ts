@@ -77,7 +77,7 @@ export interface Host extends Omit<Shared, 'config'>, Awaited<ReturnType<typeof 
   daemonId: string;
   startedAt: number;
   reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
-  /** What is found wrong whatever the config says. */
+  /** Troubles that do not depend on the config. */
   hostTroubles: Troubles;
 }
 

@@ -155,9 +155,9 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     deadLetters: store.dead,
     announce,
     operators,
-    isSenderTold: async (kind) => {
-      const told = await store.watchdog.list();
-      return told.some(({ name, of }) => name === 'channel' && of === kind);
+    isSenderAnnounced: async (kind) => {
+      const announced = await store.watchdog.list();
+      return announced.some(({ name, of }) => name === 'channel' && of === kind);
     },
     fallback: fallback.destinations,
     routesOf: openRoutes(routesOf, isOpen),

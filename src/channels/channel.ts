@@ -229,7 +229,7 @@ export interface ChannelModule<Config> {
   addressesOf(entry: ChannelEntry): Addresses;
   /** The address without its secrets, as people may see it. */
   labelOf(address: string): string;
-  /** Addresses are the same in whatever case they are written. */
+  /** Addresses that differ only in upper and lower case are the same. */
   ignoresCase: boolean;
   /** A receiver can refuse all further messages for good; its destination is then disabled. */
   canBeDisabled: boolean;

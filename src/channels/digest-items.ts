@@ -15,7 +15,7 @@ import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
 import { incidentsOf } from './incidents.ts';
 
-/** What the reader is told of why it ranks high, and how much it counts. */
+/** A reason why it ranks high, as readers see it, and how much it counts. */
 interface Weight {
   reason: string;
   weight: number;
@@ -82,7 +82,7 @@ const SEEN = 90;
 
 type Ranked = Pick<DigestItem, 'reasons' | 'happened' | 'detections' | 'message'>;
 
-/** In whichever of its words a message shows: those of all detectors in a line, or those of the first. */
+/** Whether the words that a message shows say it: those of all detectors in a line, or those of the first. */
 const isStated = ({ happened, detections, message = '' }: Ranked, reason: string): boolean => {
   const first = detections.find((one) => one.message !== '')?.message ?? message;
   return [happened, first].every((text) => percentText(statedPercent([{ message: text.slice(0, SEEN) }])) === reason);

@@ -26,7 +26,7 @@ export type ChannelConfigs = Partial<Configs>;
 
 const modules: { readonly [Kind in ChannelKind]: ChannelModule<Configs[Kind]> } = { email, telegram, slack, webhook };
 
-/** What is true of a kind, whatever its config. */
+/** What is true of a kind with any config. */
 export const kindFacts = (kind: ChannelKind): Omit<ChannelModule<never>, 'load' | 'summaryOf' | 'connectionsOf'> =>
   modules[kind];
 

@@ -129,7 +129,7 @@ const override = z.strictObject({
   expectEvery: duration({ minMs: 100 })
     .exactOptional()
     .describe(
-      'The longest that the service may list no new inspection of this protocol, of whatever assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
+      'The longest that the service may list no new inspection of this protocol, with any assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
     ),
   timeZone: timeZone()
     .exactOptional()
@@ -219,7 +219,7 @@ export const opsSection = z.strictObject({
   token: secret({ pattern: /^\S.{14,}\S$/, rule: 'must have at least 16 characters' })
     .exactOptional()
     .describe(
-      'Whoever signs in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
+      'People who sign in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
     ),
   trustedProxy: z
     .strictObject({
@@ -227,7 +227,7 @@ export const opsSection = z.strictObject({
         .array(cidr())
         .min(1, { error: 'must name at least one: everybody could write the header' })
         .describe(
-          'Networks (CIDR) and addresses that the proxy connects from. Whoever else connects from there can say to be anybody.',
+          'Networks (CIDR) and addresses that the proxy connects from. Anybody else who connects from there can claim to be anybody.',
         ),
       header: z
         .string({ error: HEADER_RULE })
@@ -239,13 +239,13 @@ export const opsSection = z.strictObject({
     })
     .exactOptional()
     .describe(
-      'A proxy in front of the status page where people sign in, such as OAuth2 Proxy or Authelia. Whoever it names need not sign in here, may do what ops.token allows, and is named in the operator log. It needs ops.token, too.',
+      'A proxy in front of the status page where people sign in, such as OAuth2 Proxy or Authelia. People whom it names need not sign in here, may do what ops.token allows, and are named in the operator log. It needs ops.token, too.',
     ),
   queues: z
     .boolean()
     .default(false)
     .describe(
-      'Whoever signs in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
+      'People who sign in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
     ),
 });
 

@@ -17,9 +17,9 @@ const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A probe whose daemon ended is replaced after this. */
 const PROBE_MS = 20_000;
-/** While a probe is on its way: its answer may come at any moment. */
+/** When to ask again while a probe is under way: its answer may come at any moment. */
 const ASK_AGAIN_MS = 5000;
-/** Another daemon announces an outage or its end where the first one ended before it could. */
+/** If a daemon ends before it has announced an outage or its end, another one does so after this. */
 const ANNOUNCE_MS = 60_000;
 /** As long as the outage's announcement is remembered, see `features/broken-destinations/store.ts`. */
 const KEEP_MS = 35 * 86_400_000;
@@ -206,7 +206,7 @@ const MOST_CLEAN = 10_000;
 /** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
 export const createDestinationHealth = (dependencies: HealthDependencies) => {
   const { circuits, senderOf, isSenders, onBroken, onRecovered, monotonic = () => performance.now() } = dependencies;
-  /** When circuits that are clean were looked at. */
+  /** When each clean circuit was last looked at. */
   const clean = createBoundedMap<string, number>(MOST_CLEAN);
 
   const areKnownClean = (ids: readonly string[]): boolean =>

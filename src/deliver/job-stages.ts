@@ -62,7 +62,7 @@ export const joinBatch = async (
 /** Seal a batch after an hour, so that the age of its oldest alert cannot kill the newer ones. */
 const SEAL_AFTER_MS = 3_600_000;
 
-/** The delivery ages while it waits. */
+/** The job waits until the circuit may be probed; its delivery ages meanwhile. */
 export const waitUntil = async (
   until: number,
   job: ParcelJob,
@@ -84,7 +84,7 @@ export const pause: JobStage = async ({ job, alerts, pausedUntil }, dependencies
     : waitUntil(pausedUntil, job, dependencies);
 };
 
-/** More may come that belongs into the same message. An operator waits for a sample, and nothing belongs to it. */
+/** More may come that belongs in the same message. A sample does not wait: an operator is watching for it. */
 const waitsForMore = ({ job, alerts }: JobRun, { groupWaitMs = 0 }: Batching): boolean =>
   groupWaitMs > 0 && isFresh(job) && !alerts.every(isSample);
 
@@ -116,12 +116,12 @@ export const dropBatch = async (
 const FIRST_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** As often as it takes to get to the longest wait. */
+/** How many waits it takes to get to the longest one. */
 const GROWING = Math.log2(LONGEST_WAIT_MS / FIRST_WAIT_MS);
 
 const waitMsAfter = (waits: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits);
 
-/** Without the first, short ones. */
+/** How long it has waited, without the first, short waits. */
 const waitedMs = (waits: number): number => Math.max(0, waits - Math.ceil(GROWING)) * LONGEST_WAIT_MS;
 
 const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(alert) ? [alert.followUp.of] : []);
@@ -143,7 +143,7 @@ export const inOrder: JobStage = async ({ job, alerts }, { waiting, maxAgeMs, no
   return left.length === 0 ? undefined : rerun(now() + waitMsAfter(waits), { ...job, waits: waits + 1 });
 };
 
-/** A try was made, and is charged. A wait that the provider named holds the whole destination; this job goes first then. */
+/** Counts the attempt and tries again. A wait that the provider named holds the destination; after it this job is first. */
 export const tryAgain = async (
   { attempt, ...job }: ParcelJob,
   { delayMs, holdMs }: Extract<Decision, { kind: 'retry' }>,

@@ -66,10 +66,10 @@ export const rest: MessageStage = async ({ message, job }, { sendSlots }) => {
   return undefined;
 };
 
-/** The ledger has confirmed an end so lately, in milliseconds, that no other run can have the job. */
+/** If the ledger confirmed an end less than this many milliseconds ago, no other run can have the job. */
 const RECENT_MS = 200;
 
-/** Jobs that run at once may be so many, so a kill doubles no more than if each job waited. */
+/** Running jobs and unrecorded ends are bounded together, so a kill repeats no more than if each job waited. */
 const mayGoOn = ({ jobs, unrecorded, most }: InFlight): boolean => jobs + unrecorded <= most;
 
 /**

@@ -45,8 +45,8 @@ export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rest
 export const NEAR_MS = 20;
 
 /**
- * A job that comes this much later than its slot, in milliseconds, has missed it: else all jobs that missed theirs in an
- * outage would be sent at once. As long a slot waits for the job whose turn it is; then it is for the next one that comes.
+ * A job that comes this many milliseconds after its slot has missed it: otherwise all jobs that missed theirs in an outage
+ * would be sent at once. A slot waits as long for the job whose turn it is; then the next job that comes gets it.
  */
 export const LATE_MS = 2000;
 
@@ -58,8 +58,8 @@ const CLOCKS_MS = 5000;
 /** The delay to the provider varies: a minute of ours must not be shorter than one of the provider's. */
 const MARGIN_MS = 500;
 
-/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
-const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000, most: 20 };
+/** After a digest: one second, doubled each time up to ten; it starts over after half a minute without a digest. */
+const REST = { firstMs: 1000, longestMs: 10_000, startOverMs: 30_000, most: 20 };
 
 /** The generic cell rate algorithm's two numbers, in milliseconds. */
 export const cellRateOf = ({ perSecond, burst = 1 }: Rate) =>
@@ -74,7 +74,8 @@ export const windowOf = ({ perMinute }: Rate) => {
 
 /**
  * The newest slot, and those of the last two minutes: no others limit anything, not even after a change of the config or
- * by the clock of another daemon. Without this a quiet destination would read and write a whole minute's slots each time.
+ * by the clock of another daemon. Without this a destination that gets little would read and write a whole minute's slots
+ * each time.
  */
 const recent = (latest: readonly number[], now: number): readonly number[] =>
   latest.filter((at, index) => index === 0 || at > now - 2 * MINUTE_MS - MARGIN_MS);
@@ -113,8 +114,8 @@ export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0]
   Math.max(tat, held, rested, newest);
 
 /**
- * Where a slot is by now that a job holds; undefined where the job missed it, or where it lies beyond all that is reserved
- * or held up: then a clock has been set back since, and the job would wait for the hour until that clock's moment.
+ * Where the slot that a job holds is by now. Undefined if the job missed it, or if it lies beyond all that is reserved or
+ * held up: then a clock was set back, and the job would wait until the old clock's moment.
  */
 export const slotHeld = (held: Slot | undefined, state: RateState, now: number): Slot | undefined => {
   if (held === undefined) return undefined;
@@ -168,7 +169,7 @@ export const hold = (
 
 /** A digest goes out now: the more of them follow each other, the longer until the next message. */
 export const rest = (state: RateState, now: number): RateState => {
-  const times = now - state.rest > REST.quietMs ? 0 : state.rests;
+  const times = now - state.rest > REST.startOverMs ? 0 : state.rests;
   const ms = Math.min(REST.longestMs, REST.firstMs * 2 ** times);
   return { ...state, rest: now + ms, rests: Math.min(times + 1, REST.most) };
 };

@@ -87,7 +87,7 @@ const KEEP_MS = 86_400_000;
 /** States that a process remembers, so that the usual request is one command. */
 const MOST_REMEMBERED = 5000;
 
-/** A destination without a rate is asked after once in this time: what held it up in another daemon shows that much later. */
+/** Redis is asked about a destination without a rate once in this time, so another daemon's hold shows that much later. */
 const RECENT_MS = 1000;
 
 /** A request fails after this many conflicts in a row with other daemons; the queue then runs its job again. */
@@ -96,7 +96,7 @@ const MOST_CONFLICTS = 100;
 /** At every fifth conflict it waits a little longer than before, so that a busier daemon gets through first. */
 const WAIT_EVERY = 5;
 
-/** What a request does to a state; made again after a conflict, and then that counts. */
+/** What a request does to a state. After a conflict it is applied again, to the new state. */
 type Step<T = unknown> = (state: RateState, at: number) => { state: RateState; slot: T };
 
 const takeSteps = (steps: readonly Step[], begin: RateState, at: number): { state: RateState; slots: unknown[] } => {
@@ -134,7 +134,7 @@ export const createRateLimiter = (dependencies: RateLimiterDependencies) => {
   const writes = createGroupCommit(write);
   const commit = <T>({ id }: Paced, step: Step<T>): Promise<T> => writes.commit(step, id) as Promise<T>;
 
-  /** The slot of this moment, where the destination has no rate and nothing held it up when it was asked after lately. */
+  /** The slot of this moment, if the destination has no rate and nothing held it up a moment ago. */
   const freeSlot = ({ id }: Paced, rate: Rate): Slot | undefined => {
     const known = remembered.get(id);
     if (!known || writes.isBusy(id) || monotonic() - known.at >= RECENT_MS) return undefined;

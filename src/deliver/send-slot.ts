@@ -31,14 +31,14 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** A sender's jobs that wait, and when each protocol had its slot last. */
+/** The jobs that wait for a sender, and when each protocol last had a slot. */
 const createQueue = () => {
   const waiting = new Set<Waiting>();
   const servedAt = new Map<string, number>();
   let slots = 0;
   return {
     waiting,
-    /** The first of the protocol whose last slot was longest ago. */
+    /** The first job of the protocol whose last slot was the longest ago. */
     next: (): Waiting | undefined => {
       const next = nextOf(waiting, ({ key }) => [servedAt.get(key) ?? 0]);
       if (next === undefined) return undefined;
@@ -91,7 +91,7 @@ type SenderTurns = ReturnType<typeof createSenderTurns>;
 
 export interface SendSlotDependencies {
   rateLimiter: RateLimiter;
-  /** Under which id and how fast it is written to; destinations that a platform counts as one share both. */
+  /** The id and the rate of a destination; destinations that a platform counts as one share both. */
   paceOf(destination: Destination): Pace;
   senderOf(destination: Destination): Pace | undefined;
   /** Protocols get the sender's slots in turns. Default: each job reserves its own, first come, first served. */
@@ -111,7 +111,7 @@ interface SendSlot {
 
 const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== undefined || perMinute !== undefined;
 
-/** Announcements and replays, without a slot: they hold no place in the line, so that urgent alerts go before them. */
+/** Announcements and replays without a slot keep no place in a line, so urgent alerts go before them. */
 const isPatient = ({ alerts, slot }: ParcelJob): boolean =>
   slot === undefined && alerts.length > 0 && alerts.every((alert) => alert.replay || isAnnouncement(alert));
 
@@ -146,14 +146,14 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
     return slot && withSender(job, slot);
   };
 
-  /** A slot of this moment, or none: then it asks again later. */
+  /** The slot of this moment, if it is free; else the job asks again later. */
   const takeLater = async (job: ParcelJob): Promise<SendSlot> => {
     const { misses = 0, ...others } = job;
     const runAt = now() + patienceOf(misses, random());
     return (await take(others)) ?? { isNow: false, runAt, data: { ...job, misses: misses + 1 } };
   };
 
-  /** The slot of this moment, if it is its turn; else it comes back when that is likely. */
+  /** The slot of this moment, if it is the job's turn; else the job comes back when its turn is likely. */
   const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
     const { ticket: _ticket, ...others } = job;
     const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, lineId(job.fairnessKey), job);

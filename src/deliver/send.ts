@@ -9,7 +9,7 @@ import type { Earlier, Threads } from './threads.ts';
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
 
-/** A job lets another one finish the message that its alerts belong to, this often at most. */
+/** How often, at most, a job waits for another one to finish the message that its alerts belong to. */
 const YIELDS = 5;
 
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */

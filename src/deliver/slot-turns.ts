@@ -23,14 +23,14 @@ import {
 
 export type Place = Pick<Ticket, 'line' | 'number'>;
 
-/** So many protocols have a line of their own at one destination; all others share one. */
+/** The most protocols that have a line of their own at one destination; all others share one. */
 export const MOST_LINES = 100;
 const OTHERS = 'others';
 
-/** Up to which number the messages of a line go before one that has `number` in the line at `own`. */
+/** The last number in the line at `index` that goes before `number` in the line at `own`. */
 const lastBefore = (index: number, own: number, number: number): number => (index < own ? number : number - 1);
 
-/** Behind the last one of its line. A line that is new begins where the others are now. */
+/** A place behind the last message of the line. A new line begins where the others are now. */
 const joinEnd = (lines: readonly Line[], name: string): { lines: readonly Line[]; place: Place } => {
   const known = lines.find((line) => line.name === name);
   if (!known && lines.length >= MOST_LINES && name !== OTHERS) return joinEnd(lines, OTHERS);
@@ -45,7 +45,7 @@ const joinEnd = (lines: readonly Line[], name: string): { lines: readonly Line[]
   return { lines: [...lines, { name, served, last: served + 1 }], place: { line: name, number: served + 1 } };
 };
 
-/** The place that is held, or one at the end where there is none, or its line is not known any more. */
+/** The place that is held; without one, or if its line is gone, a place at the end. */
 export const join = (lines: readonly Line[], name: string, held?: Place): { lines: readonly Line[]; place: Place } =>
   held && lines.some((line) => line.name === held.line && held.number <= line.last)
     ? { lines, place: held }
@@ -69,11 +69,11 @@ export const aheadOf = (lines: readonly Line[], { line, number }: Place): Ahead 
 const withServed = (lines: readonly Line[], servedOf: (line: Line, index: number) => number): readonly Line[] =>
   lines.map((line, index) => ({ ...line, served: servedOf(line, index) })).filter((line) => line.served < line.last);
 
-/** It has its slot; one that it passed in its line has its number now. */
+/** The message got its slot. One that it passed in its line takes its number. */
 export const served = (lines: readonly Line[], { line }: Place): readonly Line[] =>
   withServed(lines, (each) => (each.name === line ? each.served + 1 : each.served));
 
-/** It has its slot. Those that should have gone before it and did not come are counted no longer. */
+/** The message got its slot. Those that should have gone before it and did not come no longer count. */
 export const servedAlone = (lines: readonly Line[], { line, number }: Place): readonly Line[] => {
   const own = lines.findIndex(({ name }) => name === line);
   return withServed(lines, (each, index) =>
@@ -84,7 +84,7 @@ export const servedAlone = (lines: readonly Line[], { line, number }: Place): re
 /** Where the slot is free, but others go first, a job asks again no sooner than this, in milliseconds. */
 const LEAST_WAIT_MS = 50;
 
-/** How many times as many as the rate says come for slots that stood free. */
+/** After slots stood free, this many times the usual number of jobs is asked to come. */
 const CATCH_UP = 2;
 
 /**
@@ -97,7 +97,7 @@ const PASS_MS = 200;
 const passableAt = (rate: Rate): number =>
   Math.floor(PASS_MS / (cellRateOf(rate)?.interval ?? Number.POSITIVE_INFINITY));
 
-/** What a job has already; a slot comes of a wait that the provider named. */
+/** What a job holds already; it has a slot if the provider named a wait. */
 export interface Held {
   slot?: Slot | undefined;
   ticket?: Ticket | undefined;

@@ -41,7 +41,7 @@ export interface Threads {
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
 
-/** So much later, in milliseconds, a job that found its message claimed asks again: by then it is changed. */
+/** A job that found its message claimed asks again after this many milliseconds: by then it is changed. */
 export const ASK_AGAIN_MS = 700;
 
 /** KEYS: the claim; ARGV: its owner. */

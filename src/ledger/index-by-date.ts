@@ -36,7 +36,7 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '' then redis.call('ZREM', KEYS[3], ARGV[2]) end
 return 0`;
 
-/** An alert of the index; with its date where there are too many. */
+/** An alert of the index; with its date if it goes because there are too many. */
 type Indexed = readonly [id: Alert['id'], date?: string];
 
 export const createAlertIndex = (

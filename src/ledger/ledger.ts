@@ -34,7 +34,7 @@ const waitingRecord = (destination: Destination, at: string, by?: string): Deliv
   ...(by === undefined ? {} : { by }),
 });
 
-/** So much later, in milliseconds, an attempt is recorded than it could be, so that others come along. */
+/** How many milliseconds an attempt waits, so that others are recorded along with it. */
 const GATHER_MS = 5;
 
 /** KEYS: alerts; ARGV: a destination. A pipeline would cost this process more, a command for each of them. */
@@ -53,7 +53,7 @@ for _, key in ipairs(KEYS) do
 end
 return oldest or false`;
 
-/** Of a digest's thousands of alerts, so many are recorded before others come in between. */
+/** A digest may have thousands of alerts: after this many, other records get their turn. */
 const RECORDED_AT_ONCE = 250;
 
 /** What changes with a delivery. */

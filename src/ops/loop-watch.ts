@@ -23,7 +23,7 @@ export interface Stuck {
   silentMs: number;
 }
 
-interface WatchdogSettings {
+interface SilenceWatchSettings {
   probes: readonly Probe[];
   /** Once for each time that a probe falls silent. */
   onStuck(stuck: Stuck): void;
@@ -39,7 +39,7 @@ const LOOK_EVERY_MS = 1000;
  * nobody could beat, and all the loops would look stuck in the moment of waking. An event loop that is blocked for good
  * cannot notice itself; then `/livez` gives no answer, and the supervisor acts.
  */
-export const createWatchdog = ({ probes, onStuck, onLag = () => {}, now }: WatchdogSettings) => {
+export const createSilenceWatch = ({ probes, onStuck, onLag = () => {}, now }: SilenceWatchSettings) => {
   const stuck = new Set<string>();
   let dueAt = now() + LOOK_EVERY_MS;
   let fairSince = Number.NEGATIVE_INFINITY;
@@ -68,7 +68,7 @@ export const createWatchdog = ({ probes, onStuck, onLag = () => {}, now }: Watch
   return { stop: () => clearInterval(timer) };
 };
 
-export type Watchdog = ReturnType<typeof createWatchdog>;
+export type SilenceWatch = ReturnType<typeof createSilenceWatch>;
 
 /** Three rounds of the maintenance loop. A loop that has not turned for longer fails `/livez`. */
 export const LEAST_BOUND_MS = 45_000;
@@ -173,7 +173,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     const silent = kinds.find(({ kind }) => loopOf(kind) === name);
     if (silent !== undefined) rebuild(silent.kind, silentMs);
   };
-  const silence = createWatchdog({
+  const silence = createSilenceWatch({
     probes: probes(),
     onStuck: ({ name, silentMs }) => onSilent(name, silentMs),
     onLag: (lagMs) => {
@@ -181,7 +181,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     },
     now,
   });
-  const end = createWatchdog({
+  const end = createSilenceWatch({
     probes: probes(endMs - leastBoundMs),
     onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${seconds(silentMs)} s`),
     now,

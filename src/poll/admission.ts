@@ -6,8 +6,8 @@ import { createFailureDetector, type FailureDetector, type Trouble } from './fai
 /** Redis forgets a wait a little after its end, as clocks differ. */
 const SLACK_MS = 60_000;
 /**
- * A wait is read again after so long: a poll that finds nothing new asks Redis nothing. A daemon that does not know of it
- * yet hears of it from the service itself.
+ * How long a wait that was read stays good, so that a poll that finds nothing new asks Redis nothing. A daemon that does
+ * not know of a wait yet hears of it from the service itself.
  */
 const FRESH_MS = 5000;
 /** The wall clock and the monotonic one drift apart by less than this during a wait. */
@@ -144,7 +144,7 @@ export const createCircuitBreaker = ({
   };
 };
 
-/** What is asked for, to the failure detector. */
+/** The failure detector's name for the question about the key. */
 const KEY = 'key';
 
 const isUnauthorized = (error: unknown): error is ServiceError =>

@@ -1,7 +1,7 @@
 /**
- * What a poll writes about itself. Each write is one script, and all of it happens only at the Redis that has the jobs of
- * what was read, while the cursor exists. So nothing is remembered, moved or copied past items whose jobs a failover lost;
- * they are read again. See decision 033.
+ * What a poll writes about itself. Each write is one script, which does all or nothing: it demands the Redis that has the
+ * jobs of what was read, and that the cursor exists. So nothing is remembered, moved or copied past items whose jobs a
+ * failover lost; they are read again. See decision 033.
  */
 import type { Cluster, Redis } from 'ioredis';
 import { chunksOf } from '../chunks.ts';
@@ -94,7 +94,7 @@ const valuesOf = ({ position, sweptTo, sweptAt, polledAt }: Advance): (string | 
 
 const oldestOf = (date: string): number | undefined => (date === '' ? undefined : Number(date));
 
-/** `openKey`: where the ledger keeps a track's open alerts, by date. Each write rejects where what it demands is not so. */
+/** `openKey`: where the ledger keeps a track's open alerts, by date. Each write rejects if its demands are not met. */
 export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => {
   const keysOf = (track: Track): string[] => [cursorKey(prefix, track), seenKey(prefix, track), openKey(track)];
   return {
@@ -127,7 +127,7 @@ export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKe
       return oldest.map(oldestOf);
     },
     /**
-     * The same for many tracks that were read without a lock. So a cursor moves only where it is still what the polls had
+     * The same for many tracks that were read without a lock. A cursor moves only if it is still the one that the polls had
      * read from: it was not lost, nobody set it, and nobody else moved its position. Undefined, and nothing is written,
      * where Redis is not `server`, a run id. The answers are in the tracks' order.
      */

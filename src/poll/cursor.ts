@@ -96,7 +96,7 @@ return found`;
 
 /**
  * Cursors as they are in Redis, each with the oldest alert of its track that was on its way at that very moment. So a daemon
- * can copy also the cursors that others move; what it read of the two at different moments could pass an alert. `openKey`:
+ * can also copy cursors that others move: a cursor read at another moment could already be past an alert. `openKey`:
  * where the ledger keeps a track's open alerts, by date.
  */
 export const createCursorSnapshots = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => ({

@@ -19,7 +19,7 @@ interface ListingDependencies {
   onAssetsFailed(service: string, error: unknown): void;
 }
 
-/** What is asked for, to the failure detector. */
+/** The failure detector's name for a listing. */
 const LISTING = 'listing';
 
 export const isHeld = (error: unknown): boolean => error instanceof ServiceError && error.reason === 'held';
@@ -81,7 +81,7 @@ const mayBeOneName = (error: unknown): boolean =>
 
 const subjectOf = ({ source, protocols }: Stream): string => JSON.stringify([source, ...protocols]);
 
-/** What is asked for, to the failure detector. */
+/** The failure detector's name for a probe. */
 const PROBE = 'probe';
 
 const HELD: PollResult = { outcome: 'held', items: 0, alerts: 0, sweep: false };

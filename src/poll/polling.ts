@@ -7,7 +7,7 @@ import type { ReadMemory } from './read-memory.ts';
 import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
 import { createTimetable, type TimetableSettings } from './timetable.ts';
 
-interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf' | 'run' | 'deadlineMs' | 'onError'> {
+interface PollingSettings extends Omit<TimetableSettings<Stream>, 'serviceOf' | 'run' | 'deadlineMs' | 'onError'> {
   services: readonly string[];
   sources: readonly Source[];
   catalog: Pick<Catalog, 'protocols'>;
@@ -26,14 +26,14 @@ interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf' | 'ru
   onError(error: unknown): void;
 }
 
-/** Who lives is looked at so often, which asks nobody; and what others have listed so often, which asks Redis. */
+/** How often to check which daemons live (no request), and what other daemons have listed (asks Redis). */
 const LOOK_EVERY_MS = 1000;
 const LOOK_AT_LISTS_EVERY_MS = 5000;
-/** A service of which this daemon has nothing to poll is asked so often whether it answers: readiness says so. */
+/** How often a service is asked whether it answers, if this daemon polls nothing of it; readiness needs to know. */
 const IDLE_PROBE_EVERY_MS = 15_000;
-/** What a killed daemon has not written costs a sweep, and others see a cursor move as late as this. */
+/** How often moved cursors are written. What a killed daemon had not written costs a sweep. */
 export const COMMIT_EVERY_MS = 2000;
-/** Longer than any backlog takes from which nothing is lost: a poll that is given up goes on where it was. */
+/** Longer than any backlog takes. A poll that is given up loses nothing: the next one goes on where it was. */
 const DEADLINE_MS = 600_000;
 
 export const createPolling = (settings: PollingSettings) => {
@@ -46,7 +46,7 @@ export const createPolling = (settings: PollingSettings) => {
   let probes = 0;
   const timetable = createTimetable<Stream>({
     ...settings,
-    laneOf: ({ service }) => service,
+    serviceOf: ({ service }) => service,
     run: poll,
     deadlineMs: DEADLINE_MS,
     onError: (_stream, error) => onError(error),
@@ -91,7 +91,7 @@ export const createPolling = (settings: PollingSettings) => {
     timetable.set(tasks);
   };
 
-  /** Others have all of its streams, so no poll shows whether it answers this daemon. */
+  /** This daemon polls none of its streams, so no poll shows whether the service answers it. */
   const isLeft = (service: string): boolean => {
     if (!readersOf(service).includes(own)) return true;
     // Where there are few protocols, one of several daemons may have none.
@@ -99,7 +99,7 @@ export const createPolling = (settings: PollingSettings) => {
     return isIdle && monotonic() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;
   };
 
-  /** Where it did not answer: one stream after the other, as a listing may be answered where polls are not. */
+  /** If the service did not answer: one stream after another, as it may answer listings and no polls. */
   const probedBy = (service: string): Stream | undefined => {
     if (readersOf(service).includes(own)) return undefined;
     const { all = [] } = assigned.get(service) ?? {};

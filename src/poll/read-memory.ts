@@ -12,7 +12,7 @@ import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import { type Stream, streamKey, tracksOf } from './stream.ts';
 import type { Window } from './windows.ts';
 
-/** Of one track; of what is beyond it Redis is asked at each read. About 100 bytes each, in two generations. */
+/** Items of one track; any more are looked up in Redis at each read. About 100 bytes each, in two generations. */
 const MOST_REMEMBERED = 100;
 
 /** `reported`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
@@ -22,7 +22,7 @@ type ItemState = 'reported' | 'done';
 const keyOf = ({ itemId, assessment = '', dates }: Item): string =>
   `${itemId} ${assessment} ${Math.max(...Object.values(dates))}`;
 
-/** Which items of a stream's pages are new, as this daemon saw the others done. */
+/** Which items on a stream's pages are new: those that this daemon has not seen done. */
 export const createItemMemory = (tracks: number, settings: IngestSettings) => {
   const most = MOST_REMEMBERED * tracks;
   let young = new Map<string, ItemState>();
@@ -90,7 +90,7 @@ export interface ReadMemorySettings {
   settings: { overlap: number; lookback: number };
 }
 
-/** Nothing is judged by memory while Redis has not taken the cursors for so long: it may be another one by now. */
+/** If Redis has not taken the cursors for this long, no poll goes by memory: it may be another Redis by now. */
 const LONGEST_UNCOMMITTED_MS = 10_000;
 
 const MOVING = ['position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
@@ -104,7 +104,7 @@ export const moveCursor = (cursor: Cursor, to: Advance): Cursor => {
   return cursor;
 };
 
-/** Where the cursor is not what was known of it, it is not the one that polls have moved since. */
+/** Whether Redis still has the cursor that is known; another one is not what polls have moved since. */
 export const isUnchanged = ({ cursor: { begun }, stored }: KnownTrack, found: Cursor | undefined): boolean =>
   found !== undefined && found.begun === begun && found.position === stored;
 
@@ -217,7 +217,7 @@ export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, sett
       known.set(streamKey(stream), entry);
       if (former !== undefined && moved.delete(former)) moved.add(entry);
     },
-    /** A poll without the lock has ended, that went by `of`. Nothing is moved where something else is known by now. */
+    /** A poll without the lock, which went by `of`, has ended. Nothing is moved if something else is known by now. */
     move: (stream: Stream, of: KnownStream, end: Advance): void => {
       const entry = known.get(streamKey(stream));
       if (entry?.of !== of) return;

@@ -45,8 +45,8 @@ export type Seen = ReturnType<typeof createSeen>;
 const MOST_REMEMBERED = 100_000;
 
 /**
- * Which items are read for the first time: overlap and sweep read most of them again, in any daemon. `keepMs`: for so long
- * a read may bring an item again.
+ * Which items are read for the first time: overlap and sweep read most of them again, in any daemon. `keepMs`: how long a
+ * read may bring an item again.
  */
 export const createFirstReads = (
   redis: Redis | Cluster,

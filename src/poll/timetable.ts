@@ -1,6 +1,7 @@
 /**
- * When each task of this daemon has its turn: those that are due first go first, a few at a time, and each again after its
- * interval. By the monotonic clock, so a wall clock that is set back stops nothing. A turn that does not end is given up.
+ * When each task of this daemon has its turn: the one that is due first goes first, a few run at a time, and each comes
+ * again after its interval. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
+ * not end is given up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -50,19 +51,19 @@ export const createDueQueue = <T extends { dueAt: number }>() => {
 
 export interface TimetableSettings<Task> {
   concurrency: number;
-  /** Tasks of one lane do not wait for the pace of another. */
-  laneOf(task: Task): string;
+  /** Tasks of one service do not wait for the pace of another. */
+  serviceOf(task: Task): string;
   /** Milliseconds until a new task has its first turn, and between two turns. */
   firstInMs(task: Task): number;
   everyMs(task: Task): number;
-  /** Least milliseconds between two turns of a lane. */
-  gapMs(lane: string): number;
+  /** Least milliseconds between two turns of a service. */
+  gapMs(service: string): number;
   /**
    * Turns that are due within so many milliseconds begin together: a request that is one of several costs less than half of
    * one alone.
    */
   togetherMs(): number;
-  /** One turn. Gives in how many milliseconds to take it again, where that should not be after its interval. */
+  /** One turn. May give in how many milliseconds to take it again, instead of after its interval. */
   run(task: Task, signal: AbortSignal): Promise<number | undefined>;
   /** Milliseconds after which a turn has stopped. */
   deadlineMs: number;
@@ -75,7 +76,7 @@ export interface TimetableSettings<Task> {
 interface Entry<Task> {
   key: string;
   task: Task;
-  lane: Lane<Task>;
+  service: ServiceQueue<Task>;
   /** Where it waits; another place in the queue is outdated. */
   place?: Place<Task> | undefined;
   isHastened?: boolean;
@@ -86,7 +87,7 @@ interface Place<Task> {
   entry: Entry<Task>;
 }
 
-interface Lane<Task> {
+interface ServiceQueue<Task> {
   name: string;
   queue: ReturnType<typeof createDueQueue<Place<Task>>>;
   /** No turn before this. */
@@ -101,14 +102,14 @@ interface Run<Task> {
   ended: Promise<void>;
 }
 
-/** Tasks by lane, as they are due. */
-const createLanes = <Task>({ laneOf, gapMs }: TimetableSettings<Task>) => {
-  const lanes = new Map<string, Lane<Task>>();
+/** Tasks by service, as they are due. */
+const createServiceQueues = <Task>({ serviceOf, gapMs }: TimetableSettings<Task>) => {
+  const services = new Map<string, ServiceQueue<Task>>();
   const place = (entry: Entry<Task>, dueAt: number): void => {
     entry.place = { dueAt, entry };
-    entry.lane.queue.push(entry.place);
+    entry.service.queue.push(entry.place);
   };
-  const firstOf = ({ queue }: Lane<Task>): Place<Task> | undefined => {
+  const firstOf = ({ queue }: ServiceQueue<Task>): Place<Task> | undefined => {
     for (;;) {
       const first = queue.first();
       if (first === undefined || first.entry.place === first) return first;
@@ -117,25 +118,28 @@ const createLanes = <Task>({ laneOf, gapMs }: TimetableSettings<Task>) => {
   };
   return {
     place,
-    of: (task: Task): Lane<Task> => {
-      const name = laneOf(task);
-      const lane = lanes.get(name) ?? { name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY };
-      lanes.set(name, lane);
-      return lane;
+    of: (task: Task): ServiceQueue<Task> => {
+      const name = serviceOf(task);
+      const service = services.get(name) ?? { name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY };
+      services.set(name, service);
+      return service;
     },
     /** When the next turn may be; Infinity where nothing waits. */
     nextAt: (): number =>
-      Math.min(...[...lanes.values()].map((lane) => Math.max(firstOf(lane)?.dueAt ?? Infinity, lane.openAt)), Infinity),
-    /** Takes the next one of a lane that is due; the lanes take turns. */
+      Math.min(
+        ...[...services.values()].map((service) => Math.max(firstOf(service)?.dueAt ?? Infinity, service.openAt)),
+        Infinity,
+      ),
+    /** Takes the next one of a service that is due; the services take turns. */
     take: (at: number): Place<Task> | undefined => {
-      for (const lane of lanes.values()) {
-        const first = lane.openAt <= at ? firstOf(lane) : undefined;
+      for (const service of services.values()) {
+        const first = service.openAt <= at ? firstOf(service) : undefined;
         if (first === undefined || first.dueAt > at) continue;
-        lane.queue.shift();
-        lane.openAt = at + gapMs(lane.name);
+        service.queue.shift();
+        service.openAt = at + gapMs(service.name);
         // Behind the others.
-        lanes.delete(lane.name);
-        lanes.set(lane.name, lane);
+        services.delete(service.name);
+        services.set(service.name, service);
         first.entry.place = undefined;
         return first;
       }
@@ -146,7 +150,7 @@ const createLanes = <Task>({ laneOf, gapMs }: TimetableSettings<Task>) => {
 
 export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
   const { concurrency, firstInMs, everyMs, togetherMs, run, deadlineMs, onStopped, onError, monotonic } = settings;
-  const lanes = createLanes(settings);
+  const services = createServiceQueues(settings);
   const entries = new Map<string, Entry<Task>>();
   /** The oldest comes first. */
   const running = new Set<Run<Task>>();
@@ -166,7 +170,7 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
     const { entry } = one;
     // It was given up, and has had its next turn since; or nobody wants it any more.
     if (!running.delete(one) || entries.get(entry.key) !== entry) return;
-    lanes.place(entry, nextOf(one, againInMs));
+    services.place(entry, nextOf(one, againInMs));
     entry.isHastened = false;
   };
 
@@ -201,18 +205,18 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
     if (isStopped) return;
     giveUpStopped();
     while (running.size < concurrency) {
-      const next = lanes.take(monotonic());
+      const next = services.take(monotonic());
       if (next === undefined) break;
       begin(next);
     }
     const [oldest] = running;
     const stopsAt = (oldest?.startedAt ?? Infinity) + deadlineMs;
-    const wakeAt = Math.min(stopsAt, running.size < concurrency ? lanes.nextAt() : Infinity);
+    const wakeAt = Math.min(stopsAt, running.size < concurrency ? services.nextAt() : Infinity);
     if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(togetherMs(), Math.ceil(wakeAt - monotonic())));
   };
 
   return {
-    /** These, by key, and no others have turns from now on; those that it knows keep their time. */
+    /** From now on only these tasks have turns. Those that it knows keep their time. */
     set: (tasks: ReadonlyMap<string, Task>): void => {
       for (const [key, entry] of entries) {
         if (tasks.has(key)) continue;
@@ -221,9 +225,9 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
       }
       for (const [key, task] of tasks) {
         if (entries.has(key)) continue;
-        const entry: Entry<Task> = { key, task, lane: lanes.of(task) };
+        const entry: Entry<Task> = { key, task, service: services.of(task) };
         entries.set(key, entry);
-        lanes.place(entry, monotonic() + firstInMs(task));
+        services.place(entry, monotonic() + firstInMs(task));
       }
       turn();
     },
@@ -232,12 +236,12 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
       const entry = entries.get(key);
       if (entry === undefined) return;
       if (entry.place === undefined) entry.isHastened = true;
-      else lanes.place(entry, monotonic());
+      else services.place(entry, monotonic());
       turn();
     },
     /** Whether a turn has begun or ended since it was last asked, or none is due. */
     hasTurned: (): boolean => {
-      const has = hasTurned || lanes.nextAt() > monotonic();
+      const has = hasTurned || services.nextAt() > monotonic();
       hasTurned = false;
       return has;
     },

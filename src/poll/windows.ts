@@ -20,9 +20,9 @@ export interface WindowSettings {
 const beforeSecond = (at: number): number => Math.floor(at / 1000) * 1000 - 1;
 
 /**
- * Times ahead of the service's present clock count as that clock: an answer that named a wrong time has moved them. Of a
- * sweep that is ahead nobody knows when it was, but that it came after the position. Nothing is before the start, which
- * may be meant to be ahead.
+ * Times ahead of the service's present clock count as that clock: an answer that named a wrong time has moved them. When a
+ * sweep that is ahead took place is unknown, except that it came after the position. Nothing is before the start, which
+ * may be ahead on purpose.
  */
 export const notAhead = (cursor: Cursor, clock: number): Cursor => {
   const position = Math.max(cursor.start, Math.min(cursor.position, clock));

@@ -1,7 +1,7 @@
 /**
  * Batches: alerts that wait for a destination that cannot take them now. The open batch takes in alerts until its first
  * try, when it is sealed, so that every retry sends the same. Each batch has a number and a job; alerts that come after
- * the seal belong to the next one. A batch that is full is sealed early. (The Redis keys call it batchNumber and frozen.)
+ * the seal belong to the next one. A batch that is full is sealed early.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
@@ -42,7 +42,7 @@ return redis.call('DEL', KEYS[2])`;
 /** What one message can be about, and what its job can hold in memory; more is the next batch. */
 const FULL = { alerts: 5000, bytes: 8 * 1024 * 1024 };
 
-/** What goes into Redis, or out of it, in one call: so many alerts and, about, so many bytes. */
+/** The most that one call writes to Redis or reads from it; the bytes are approximate. */
 const AT_ONCE = { alerts: 200, bytes: 1024 * 1024 };
 
 /** The order of alerts in a batch's message. */
@@ -67,7 +67,7 @@ export const createBatchStore = (redis: Redis | Cluster, prefix: string, full = 
     await redis.eval(SEAL, all.length, ...all, batch);
   };
 
-  /** In calls that no other command has to wait long for, and with a pause after each: the whole may be large. */
+  /** Reads in chunks, so that no other command waits long: a batch may be large. */
   const read = async (key: string): Promise<Alert[]> => {
     const alerts: Alert[] = [];
     for (const ids of chunksOf(await redis.hkeys(key), AT_ONCE.alerts)) {

@@ -22,7 +22,7 @@ interface JobTaken {
   signal: AbortSignal;
 }
 
-/** What waits costs no attempt: attempts are for our own exceptions. */
+/** Waiting costs no attempt of BullMQ's: those count our own exceptions only. */
 const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never> => {
   await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();
@@ -44,17 +44,17 @@ interface Moment {
 const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
 
 /**
- * Milliseconds from `now` until `runAt`, which somebody reckoned since `begun`. If the clock was set back meanwhile, `runAt`
- * may be of the clock before: the shorter one of both counts, as a job that comes too early only asks again.
+ * Milliseconds from `now` until `runAt`, which was computed after `begun`. If the clock was set back meanwhile, `runAt` may
+ * be a moment of the old clock: the shorter wait counts, as a job that comes too early only asks again.
  */
 export const delayUntil = (runAt: number, begun: Moment, now: Moment): number => {
   const unchanged = begun.wall + now.monotonic - begun.monotonic;
   return Math.max(0, Math.min(runAt - now.wall, runAt - unchanged));
 };
 
-/** One after the other makes no storm of them. */
+/** Jobs brought forward at once: few enough that they make no storm. */
 const RECALLED_AT_ONCE = 20;
-/** Ids that a process remembers; others come when their time has come. */
+/** Ids that a process remembers; the other jobs come back when their delay is over. */
 const MOST_AWAY = 5000;
 
 /** Jobs that went back into the queue for want of a place, brought forward when there is room sooner than expected. */
@@ -77,7 +77,7 @@ const createRecall = (queue: Pick<Queue, 'getJob'>) => {
       const due = Date.now();
       const some = [...away.entries()].slice(0, RECALLED_AT_ONCE);
       for (const [id] of some) away.delete(id);
-      // One that runs already, or is gone, has no need of it.
+      // A job that runs already, or is gone, cannot be brought forward, and need not be.
       await Promise.allSettled(some.filter(([, until]) => until > due).map(([id]) => bring(id)));
       isRecalling = false;
     },

@@ -31,10 +31,10 @@ export type Decision =
   | { kind: 'readdress'; address: string }
   | { kind: 'dead'; givenUp?: GivenUp };
 
-/** How long nothing but answers that nobody documented are retried. */
+/** A delivery that gets nothing but undocumented answers is given up after this. */
 const LONGEST_UNKNOWN_MS = 3_600_000;
 
-/** Of our own wait, so much at most is added to one that the provider named. */
+/** The most jitter that is added to a wait that the provider named. */
 const JITTER_MS = 1000;
 
 /** Full jitter: anywhere between nothing and the doubled step, so that a herd spreads out. Never under a tenth of it. */

@@ -24,21 +24,21 @@ interface TurnsDependencies {
   daemons?: Daemons;
   /** Called with a turn that failed; it comes again. */
   onFailed(turn: string, error: unknown): void;
-  /** Turns that run are aborted, and no other begins. */
+  /** Aborts the turns that run; no other begins. */
   stopping: AbortSignal;
 }
 
-/** How often a daemon looks whether a shared turn is its own now, as another one is gone. This asks nobody. */
+/** How often a daemon checks whether a shared turn has become its own because another daemon is gone. No request. */
 const LOOK_EVERY_MS = 1000;
-/** A turn that failed comes again as soon, or earlier where it is due earlier. */
+/** A failed turn is taken again after this, or after its interval if that is shorter. */
 const AGAIN_MS = 15_000;
 
 export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependencies) => {
   const { daemons, onFailed, stopping } = dependencies;
 
   /**
-   * Gives false where another daemon has the turn. The lock is for daemons that do not know of each other yet; the lock of
-   * one that died in its turn expires.
+   * False if another daemon has the turn. The lock protects daemons that do not know of each other yet; it expires if its
+   * daemon dies.
    */
   const takeShared = async ({ name, run }: Turn, locks: Locks): Promise<boolean> => {
     const held = await locks.take([`turn:${name}`]);

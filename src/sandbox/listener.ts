@@ -81,7 +81,7 @@ const handleWith =
     }
   };
 
-/** Errors of `start`: whatever `listen` gives, such as EADDRINUSE. `stop` ends every connection at once. */
+/** Errors of `start` are those of `listen`, such as EADDRINUSE. `stop` ends every connection at once. */
 export const createHttpListener = (
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   handle: (exchange: Exchange) => void | Promise<void>,

@@ -76,7 +76,7 @@ const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly
 
 /**
  * Leaves out inspections that name another listed protocol: the service filters less than it was asked to, and they come
- * with that one's own. One that names no listed protocol belongs to whom it was asked for.
+ * with that one's own. One that names no listed protocol belongs to the one that was asked for.
  */
 async function* ownPages(
   pages: AsyncIterable<StretchPage<Item>>,

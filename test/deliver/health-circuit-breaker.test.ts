@@ -234,7 +234,7 @@ test('an open circuit is remembered as long as its announcement', async () => {
   const { redis, prefix, circuits } = setUpDeliveries();
   await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
   const outageStore = createOutageStore(redis, prefix);
-  await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
+  await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', announcedTo: [] });
   const [kept, announced] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
     redis.pttl(`${prefix}:announced:${DESTINATION.id}`),

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createWatchdog, type Stuck, type Watchdog } from '../../src/ops/loop-watch.ts';
+import { createSilenceWatch, type SilenceWatch, type Stuck } from '../../src/ops/loop-watch.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
 });
 
-let watchdog: Watchdog | undefined;
+let watchdog: SilenceWatch | undefined;
 
 afterEach(() => {
   watchdog?.stop();
@@ -16,7 +16,7 @@ const watch = (boundMs: number) => {
   const stuck: Stuck[] = [];
   const lags: number[] = [];
   const loop = { beatAt: Date.now() };
-  watchdog = createWatchdog({
+  watchdog = createSilenceWatch({
     probes: [{ name: 'canary', boundMs, lastBeat: () => loop.beatAt }],
     onStuck: (found) => stuck.push(found),
     onLag: (lagMs) => lags.push(lagMs),

@@ -6,7 +6,7 @@ const setUp = (changes: Partial<TimetableSettings<string>> = {}) => {
   const log: string[] = [];
   const timetable = createTimetable<string>({
     concurrency: 2,
-    laneOf: () => 'main',
+    serviceOf: () => 'main',
     firstInMs: () => 0,
     everyMs: () => 3_600_000,
     gapMs: () => 0,
@@ -111,11 +111,11 @@ test('one that is hastened, or asks for it, comes before its interval is over', 
   await until('and at once', () => log.length === 3);
 });
 
-test('the lanes take turns, and one whose next turn is not yet allowed holds up no other', async () => {
+test('the services take turns, and one whose next turn is not yet allowed holds up no other', async () => {
   const { log, set } = setUp({
     concurrency: 1,
-    laneOf: (task) => task[0] ?? '',
-    gapMs: (lane) => (lane === 'a' ? 3_600_000 : 0),
+    serviceOf: (task) => task[0] ?? '',
+    gapMs: (service) => (service === 'a' ? 3_600_000 : 0),
   });
   set('a1', 'a2', 'b1', 'b2');
   await until('the others had their turns', () => log.includes('b2'));

@@ -7,7 +7,7 @@ import { startWorld, type World } from './world.ts';
 interface Mute {
   id: string;
   hid: number;
-  toldAt?: string;
+  reportedAt?: string;
 }
 
 /** As the reconciler writes them. */
@@ -80,7 +80,7 @@ test.concurrent('what is muted is reported when the mute ends, to the people who
   // What comes now is sent, and nothing is sent twice.
   const [after] = world.critical('Vault');
   await until('it is sent again', () => world.reconciler.arrivalsOf(after?.txHash ?? '').length === 4);
-  await until('the mute is done with', async () => (await listed())[0]?.toldAt !== undefined);
+  await until('the mute is done with', async () => (await listed())[0]?.reportedAt !== undefined);
   expect(ends(world)).toHaveLength(3);
   for (const daemon of daemons) expect(await daemon.metric('tocsin_audit_differences_total')).toBe(0);
   expect(await console.run('mute', 'list')).toMatchObject({ code: 0, out: 'nothing is muted\n' });

@@ -35,7 +35,7 @@ export const objectOf = (value: JsonValue | undefined): JsonObject =>
 /** Longer names are cut: they stand in one line with others. */
 const NAME_LIMIT = 60;
 
-/** Every dot in the middle of a line, in whatever script: ours part what we say. */
+/** Every dot in the middle of a line, in any script: ours part what we say. */
 const DOTS =
   /[\u00b7\u0387\u1427\u16eb\u2022\u2024\u2027\u2219\u22c5\u25aa\u25cf\u25e6\u2981\u29bf\u2e30\u2e31\u2e33\u30fb\ua78f\uff65\u{10101}\u{1f784}]/gu;
 

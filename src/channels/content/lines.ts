@@ -141,7 +141,7 @@ const noted = (text: string): Pick<Fact, 'note'> => {
   return note === '' ? {} : { note };
 };
 
-/** Whatever is foreign has one line: a second one would pass for ours. */
+/** Text from outside has one line: a second one would pass for ours. */
 const fact = (label: string, foreign: string, note = ''): Fact[] => {
   const value = cleanLine(foreign);
   return value === '' ? [] : [{ label, value, ...noted(note) }];

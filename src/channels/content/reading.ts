@@ -29,7 +29,7 @@ export interface Wording {
   sentAt: number;
 }
 
-/** `sentAt`: ISO 8601, as a channel is told it. */
+/** `sentAt`: ISO 8601, as a channel gets it. */
 export const wordingOf = ({ presentation, sentAt }: { presentation: Presentation; sentAt: string }): Wording => ({
   presentation,
   sentAt: Date.parse(sentAt),

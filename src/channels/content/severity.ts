@@ -176,7 +176,7 @@ export const rankOf = (severity: string): number => {
  * Whether an alert arrives without a sound: our own downgrades, and announcements that something works again. Only our own
  * words decide it. A replay makes a sound, for it may be the first that anybody hears of it.
  */
-export const isQuiet = (alert: Alert): boolean => {
+export const isSilent = (alert: Alert): boolean => {
   if (alert.followUp) return isPlayedDown(alert);
   return isAnnouncement(alert) && severityOf(alert).tone === 'calm';
 };

@@ -24,12 +24,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** From the address to `hello`. */
 const HELLO_MS = 20_000;
 const PING_EVERY_MS = 30_000;
-/** Silence of so many pings is the end. */
+/** A connection that stays silent for so many pings is closed. */
 const MOST_SILENT = 2;
 /** An envelope holds the pressed message, which has at most a few dozen kilobytes. */
 const LARGEST_BYTES = 1024 * 1024;
 
-/** Undici tells of control frames here only. */
+/** The only place where undici reports control frames. */
 const SIGNS_OF_LIFE = ['undici:websocket:pong', 'undici:websocket:ping'] as const;
 
 const failure = (message: string, code: string): DeliveryError => new DeliveryError('unavailable', message, { code });

@@ -10,7 +10,7 @@ import { type Content, type Fact, fairShares, noticesOf } from '../content/conte
 import { describeIncident } from '../content/describe.ts';
 import { ownTitled } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
-import { isQuiet } from '../content/severity.ts';
+import { isSilent } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent, DigestFile } from '../digest-content.ts';
 import { planOf, toMessage } from '../incidents.ts';
@@ -81,7 +81,7 @@ function* digestBody(content: DigestContent, format: Format, sentAt: number): Sl
 }
 
 const soundOf = (alerts: readonly Alert[]): Pick<TelegramBody, 'disable_notification'> =>
-  alerts.every(isQuiet) ? { disable_notification: true } : {};
+  alerts.every(isSilent) ? { disable_notification: true } : {};
 
 /** The messages of a parcel. A digest is one message; the minimal format has no file, so it takes as many as its hashes need. */
 export function* composeTelegram(

@@ -76,7 +76,7 @@ const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: Pre
   };
 };
 
-/** Tells of a press or a link that has no effect: strangers can cause as many as they like. `facts` are for the log. */
+/** Reports a press or a link that has no effect; strangers can cause as many as they like. `facts` are for the log. */
 export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, facts: object) => void;
 
 /**

@@ -27,20 +27,20 @@ interface Place {
 /** The same for the same message. */
 const placeKey = ({ destination, handle }: Place): string => `${destination} ${handle}`;
 
-/** A message that cannot be changed by then keeps its button, which then says who was first. */
+/** A message that cannot be changed in so many tries keeps its button; a press then says who was first. */
 const TRIES = 5;
 const PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
 const ONE_TRY_MS = 15_000;
-/** Of questions whether the message is still claimed: a claim that was left behind ends within a minute. */
+/** How often to ask for a message that is claimed; a claim that was left behind ends within a minute. */
 const MOST_CLAIMED = 100;
-/** Of so many messages is known what they were to say last. */
+/** How many messages are remembered with what they were last to say. */
 const MOST_KNOWN = 5000;
 
 /** What a message was to say. */
 interface Said {
   digest: string;
-  /** Times that all tries were in vain. */
+  /** How often all tries failed. */
   failures: number;
 }
 

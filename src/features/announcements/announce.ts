@@ -1,4 +1,4 @@
-/** Messages of Tocsin itself as alerts, queued, recorded and retried like any other: one daemon of all queues each. */
+/** Tocsin's own messages as alerts: queued, recorded and retried like any other, each once over all daemons. */
 import { type Alert, type Announcement, type Destination, type JsonObject, type Parcel, TOCSIN } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { alertId } from '../../item.ts';
@@ -60,7 +60,7 @@ export interface AnnouncementInput extends AnnouncementText {
   of?: Pick<Alert, 'id' | 'txHash'>;
 }
 
-/** Beside the whole text, for those who render more than a text. */
+/** The parts of the text, for channels that render more than plain text. */
 const partsOf = ({ message, lead, listed = [] }: AnnouncementText): JsonObject => {
   const steps = commandsIn(message);
   return {

@@ -15,7 +15,7 @@ import type { AuditWindow } from './protocol.ts';
 interface ServerChangeDependencies {
   redis: RedisClient;
   prefix: string;
-  /** The urgent one, see `job.ts`. */
+  /** The audit with `isUrgent`, see `createAuditJob`. */
   audit(service: string, signal: AbortSignal): Promise<void>;
   log: Pick<Logger, 'info'>;
   /** Default `SETTLED_AFTER_MS`. */

@@ -47,7 +47,7 @@ const readingsOf = (tracks: Awaited<ReturnType<ReadWatch['look']>>): Map<string,
 };
 
 const isNews = ({ begun, ended }: Changes, announced: ChangesInput['announced']): boolean =>
-  begun !== undefined || ended.length > 0 || announced.some(({ isTold }) => !isTold);
+  begun !== undefined || ended.length > 0 || announced.some(({ isAnnounced }) => !isAnnounced);
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
   const { watch, store, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } = dependencies;
@@ -90,7 +90,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     try {
       const { announced, changes } = await news();
       const of = { service, watched };
-      for (const blindness of announced) if (!blindness.isTold) await notifier.tell(of, blindness);
+      for (const blindness of announced) if (!blindness.isAnnounced) await notifier.tell(of, blindness);
       for (const ended of changes.ended) await notifier.end(of, ended);
       if (changes.begun !== undefined) await notifier.begin(of, changes.begun);
     } finally {

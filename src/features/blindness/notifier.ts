@@ -103,15 +103,16 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
     blindness: Blindness,
     times = ANNOUNCED_AN_HOUR - 1,
   ): Promise<void> => {
-    const { key, since, told, protocols, reason } = blindness;
+    const { key, since, announcedTo, protocols, reason } = blindness;
     const message = unreadText({ ...blindness, service, watched: watched.length, times });
     const about = { about: 'service.unread', key: `${service} ${key}`, message } as const;
-    const announcement = await announce(about, Date.parse(since), told);
-    await store.set(service, { ...blindness, isTold: true });
-    const line = { service, since, reason, announcement, announcedTo: told.map(({ label }) => label) };
+    const announcement = await announce(about, Date.parse(since), announcedTo);
+    await store.set(service, { ...blindness, isAnnounced: true });
+    const line = { service, since, reason, announcement, announcedTo: announcedTo.map(({ label }) => label) };
     const which = protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
     const what = 'the service cannot be read';
-    const silent = times > ANNOUNCED_AN_HOUR || told.length > 0 ? '' : ', and no channel works that could announce it';
+    const silent =
+      times > ANNOUNCED_AN_HOUR || announcedTo.length > 0 ? '' : ', and no channel works that could announce it';
     log.error({ ...line, ...which }, `${what}${protocols.length === 0 ? '' : ' in part'}${silent}`);
   };
 
@@ -121,9 +122,9 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
     const since = iso(now() - unreadMs);
     const times = await outages.count(`unread-${contentId(service)}`);
     const reason = reasonOf(service, protocols);
-    const told = times > ANNOUNCED_AN_HOUR ? [] : await readers(service, isWhole ? watched : protocols);
+    const announcedTo = times > ANNOUNCED_AN_HOUR ? [] : await readers(service, isWhole ? watched : protocols);
     const key = `${since} ${contentId(...protocols).slice(0, 12)}`;
-    const blindness: Blindness = { key, since, isWhole, protocols, reason, told, isTold: false };
+    const blindness: Blindness = { key, since, isWhole, protocols, reason, announcedTo, isAnnounced: false };
     await store.set(service, blindness);
     await tell(of, blindness, times);
   };
@@ -132,14 +133,14 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
     { service, watched }: BlindService,
     { blindness, protocols }: Changes['ended'][number],
   ): Promise<void> => {
-    const { key, since, told, isWhole } = blindness;
+    const { key, since, announcedTo, isWhole } = blindness;
     const from = Date.parse(since);
     const gone = protocols.filter((name) => !watched.includes(name)).length;
     const forMs = Math.max(0, now() - from);
     const caughtUp = await countAlerts(service, protocols, from, now());
     const message = readAgainText({ ...blindness, service, protocols, gone, forMs, caughtUp });
     const about = { about: 'service.read', key: `${service} ${key} ${contentId(...protocols)}`, message } as const;
-    const announcement = await announce(about, now(), told);
+    const announcement = await announce(about, now(), announcedTo);
     const left = blindness.protocols.filter((name) => !protocols.includes(name));
     if (isWhole || left.length === 0) await store.remove(service, key);
     else await store.set(service, { ...blindness, protocols: left });

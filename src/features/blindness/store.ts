@@ -15,9 +15,9 @@ export interface Blindness {
   /** Why, in a sentence without secrets, where that is known. */
   reason?: string | undefined;
   /** Who gets the announcement, and the one of its end. */
-  told: Destination[];
+  announcedTo: Destination[];
   /** The announcement is durably queued. */
-  isTold: boolean;
+  isAnnounced: boolean;
 }
 
 /** As long as the ledger keeps alerts; what is unread for longer is announced again. */

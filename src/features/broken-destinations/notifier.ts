@@ -28,7 +28,7 @@ interface OutageNotifierDependencies {
   /** Who is to hear of it before the fallback is. */
   operators: readonly Destination[];
   /** The watchdog has announced already that this sender does not work, and will announce its end. */
-  isSenderTold(kind: Destination['kind']): Promise<boolean>;
+  isSenderAnnounced(kind: Destination['kind']): Promise<boolean>;
   fallback: readonly Destination[];
   /** Where an alert goes, as far as it may be sent there. */
   routesOf(alert: Alert): Promise<Routes>;
@@ -48,7 +48,7 @@ const createAudience = ({ outages, operators, fallback, routesOf }: OutageNotifi
   };
 
   return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
-    // Nobody else is told, and there may be thousands of webhooks, all of which break together.
+    // Nobody else hears of it, and there may be thousands of webhooks, all of which break together.
     const routed = (await routedOf(alerts)).filter(isHuman);
     const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
     return audienceOf({ ...subject, operators, fallback, routed, isBroken });
@@ -105,7 +105,7 @@ const createOnMoved = (dependencies: OutageNotifierDependencies) => {
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, isSenderTold, log, now } = dependencies;
+  const { outages, isSenderAnnounced, log, now } = dependencies;
   const send = createSend(dependencies);
   const audience = createAudience(dependencies);
   const countsOf = createCounts(dependencies);
@@ -116,20 +116,20 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const { alerts, reason, message, explanation, said, isDisabled = false, ...subject } = broken;
     const id = subjectId(subject);
     const times = await outages.count(id);
-    const isKnown = subject.isSender && (await isSenderTold(subject.destination.kind));
-    const isQuiet = isKnown || times > ANNOUNCED_AN_HOUR;
-    const readers = isQuiet ? [] : await audience(subject, alerts);
+    const isKnown = subject.isSender && (await isSenderAnnounced(subject.destination.kind));
+    const isUnannounced = isKnown || times > ANNOUNCED_AN_HOUR;
+    const readers = isUnannounced ? [] : await audience(subject, alerts);
     const explained = explanation === undefined ? {} : { explanation };
-    const outage = await outages.note(id, { since: iso(now()), reason, message, ...explained, told: readers });
+    const outage = await outages.note(id, { since: iso(now()), reason, message, ...explained, announcedTo: readers });
     const { since } = outage;
     const { hasFallback, ...counts } = await countsOf(subject, since);
     const facts = { reason, message, ...counts, outagesThisHour: times };
     const words = { ...explained, ...(said === undefined ? {} : { said }) };
     const destination = await named(subject.destination);
     const text = brokenText({ ...subject, destination, ...facts, ...words, isDisabled, since, hasFallback });
-    const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
+    const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.announcedTo);
     const line = { destination: id, to: [subjectName(subject)], ...facts, ...sent };
-    if (readers.length > 0 || isQuiet) log.error(line, 'a destination is broken');
+    if (readers.length > 0 || isUnannounced) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };
 
@@ -137,7 +137,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const id = subjectId(subject);
     const outage = await outages.find(id);
     if (outage === undefined) return;
-    const { told: readers, since, message } = outage;
+    const { announcedTo: readers, since, message } = outage;
     const destination = await named(subject.destination);
     const counts = await countsOf(subject, since);
     const text = recoveredText({ ...subject, destination, since, message, ...counts, now: now() });
@@ -149,7 +149,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   return { onBroken, onRecovered, onMoved: createOnMoved(dependencies) };
 };
 
-/** Told by `deliver/health.ts`, each time once over all daemons. */
+/** Called by `deliver/health.ts`, once over all daemons each time. */
 export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
   const { log } = dependencies;
   const { onBroken, onRecovered, onMoved } = createAnnouncements(dependencies);

@@ -17,8 +17,8 @@ export interface Outage {
   message: string;
   /** The same for people; absent where nobody has words for it. */
   explanation?: Explanation;
-  /** Who got the announcement, and gets the one of its end. In Redis under this name. */
-  told: Destination[];
+  /** Who got the announcement, and gets the one of its end. */
+  announcedTo: Destination[];
   /** ISO 8601: when an operator enabled it again. It is in force no more, and the next answer decides. */
   enabledAt?: string;
 }

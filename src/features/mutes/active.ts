@@ -17,7 +17,7 @@ export interface Muted {
  */
 export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean) => Mute | undefined;
 
-/** What an operator asked for, and announcements, are sent although they would be muted. */
+/** Announcements, and what an operator asked for, are never muted. */
 const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
 
 const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
@@ -114,9 +114,9 @@ export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: Act
     const states = {
       active: all.filter(isActive),
       /** Not reported yet. */
-      over: all.filter((mute) => !isActive(mute) && !isPending(mute) && mute.toldAt === undefined),
+      over: all.filter((mute) => !isActive(mute) && !isPending(mute) && mute.reportedAt === undefined),
       /** Reported. */
-      past: all.filter(({ toldAt }) => toldAt !== undefined),
+      past: all.filter(({ reportedAt }) => reportedAt !== undefined),
     };
     return { opened, states };
   };
@@ -131,9 +131,9 @@ export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: Act
   return {
     states: async () => (await read()).states,
     refresh,
-    /** To hide alerts by. */
+    /** Decides which alerts to hide. */
     muteOf: async (): Promise<MuteOf> => createMuteOf((await refresh()).active, never),
-    /** Only to ask; changes nothing. */
+    /** The same, and changes nothing. */
     peekMuteOf: async (): Promise<MuteOf> => createMuteOf((await read()).states.active, never),
     /**
      * Records deliveries as muted. Gives the destinations where the alert is on its way or delivered already; undefined

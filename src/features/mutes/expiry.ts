@@ -42,7 +42,7 @@ const createSend =
     return texts.length;
   };
 
-/** Sends what nobody else gets to the fallback; without one it goes to the log. */
+/** Sends the fallback what is in no other report; without a fallback that goes to the log. */
 const createFallbackReport = ({ announce, log, now, ...dependencies }: MuteExpiryDependencies) => {
   const fallback = dependencies.fallback.filter(isHuman);
   const send = createSend({ announce, now });
@@ -133,7 +133,7 @@ export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
   /** Tries every mute that is over; then throws what failed. */
   return async (): Promise<void> => {
     const { over, past } = await activeMutes.refresh();
-    const old = past.filter(({ toldAt = '' }) => now() - Date.parse(toldAt) > REMEMBERED_MS);
+    const old = past.filter(({ reportedAt = '' }) => now() - Date.parse(reportedAt) > REMEMBERED_MS);
     await mutes.forget(old.map(({ id }) => id));
     await oneByOne(over, ({ id }) => id, end);
   };

@@ -7,7 +7,7 @@ import { clock, clockText, iso, spanText } from '../../time.ts';
 import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announce.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
-/** What one message, or several, shall list. */
+/** What a report lists, in one message or several. */
 export interface MuteReport {
   /** Alerts in all. */
   hid: number;
@@ -63,7 +63,7 @@ const lineOf = ({ at, severity, protocol, detectors = [], what, txHash, itemId }
   return `${signOf(toneOf(severity))} ${severity} ${when} ${protocol}: ${happened} ${txHash ?? itemId ?? ''}`;
 };
 
-/** As Slack counts it: three characters are written as more. */
+/** Its length as Slack counts it: `&`, `<` and `>` are written as several characters. */
 const sizeOf = (line: string): number => line.replace(/[&<>]/g, '&amp;').length + 1;
 
 interface Part {
@@ -72,7 +72,7 @@ interface Part {
   characters: number;
 }
 
-/** A line each. */
+/** Splits the list, one line an item, into parts that fit into a message. */
 const partsOf = (items: readonly Listed[], endedAt: number): Part[] => {
   let part: Part = { listed: [], lines: [], characters: 0 };
   const parts = [part];

@@ -60,7 +60,7 @@ if #hid > 0 then
 end
 return { hid, others }`;
 
-/** By what follows `beginning` in the field's name. */
+/** The fields whose names start with `beginning`, by the rest of the name. */
 const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning: string): [string, T][] =>
   Object.entries(fields).flatMap(([field, json]) =>
     field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
@@ -129,20 +129,20 @@ const createHiddenStore = (redis: Redis | Cluster, prefix: string, now: () => nu
       const hidden = keys.hidden(id);
       const destinations = entriesOf<Destination>(await redis.hgetall(hidden), 'to ').map(([one]) => one);
       const lists = destinations.map((one) => keys.list(id, one));
-      const batch = redis.pipeline().hsetnx(keys.mutes, `${id} toldAt`, iso(at));
+      const batch = redis.pipeline().hsetnx(keys.mutes, `${id} reportedAt`, iso(at));
       await execute(batch.unlink(...lists, hidden));
     },
   };
 };
 
-/** A mute and what became of it. Times are ISO 8601. The names of the facts are those in Redis. */
+/** A mute and what became of it. Times are ISO 8601. */
 export interface StoredMute extends Mute {
   /** Ended by hand. */
   endedAt?: string;
   /** From then on it hides nothing more. */
   closedAt?: string;
   /** The list of what it hid was sent, or it hid nothing. */
-  toldAt?: string;
+  reportedAt?: string;
   /** Alerts that it hid, at one destination or more. */
   hid: number;
 }
@@ -161,7 +161,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' closedAt') == 1 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
-const FACTS = ['endedAt', 'closedAt', 'toldAt', 'hid'] as const;
+const FACTS = ['endedAt', 'closedAt', 'reportedAt', 'hid'] as const;
 
 const toStored = (fields: Readonly<Record<string, string>>, id: string, json: string): StoredMute => {
   const facts = FACTS.flatMap((fact) => {

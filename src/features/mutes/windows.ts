@@ -74,7 +74,7 @@ const lengthOf = ({ from, to }: MuteWindow): number => (to > from ? to - from : 
 const idOf = (window: MuteWindow, from: number): string =>
   `window-${contentId(JSON.stringify(window), String(from)).slice(0, 8)}`;
 
-/** The mute that a window is at a moment (epoch milliseconds); undefined while it is shut. */
+/** The mute of a window that is open at `now` (epoch milliseconds); undefined while it is closed. */
 export const muteOfWindow = (window: MuteWindow, now: number): Mute | undefined => {
   const { protocols, detectors, destinations, days, timeZone, reason } = window;
   const today = Math.floor(wallOf(now, timeZone) / DAY_MS) * DAY_MS;

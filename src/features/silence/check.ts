@@ -115,17 +115,17 @@ interface Finding extends Probed {
 
 /** Whether something is to be announced. */
 const newsOf = (findings: readonly Finding[], announced: readonly Blindness[], watched: ReadonlySet<string>) => {
-  const told = new Set(announced.flatMap(({ protocols }) => protocols));
+  const known = new Set(announced.flatMap(({ protocols }) => protocols));
   const newest = new Map(findings.map(({ protocol, habit }) => [protocol, habit.newest ?? 0]));
   const begun = findings.flatMap(({ protocol, silence, isSure }): SilentProtocol[] =>
-    silence === undefined || !isSure || told.has(protocol) ? [] : [{ protocol, ...silence }],
+    silence === undefined || !isSure || known.has(protocol) ? [] : [{ protocol, ...silence }],
   );
   const ended = announced.flatMap((one) => {
     const isHeard = (name: string): boolean => (newest.get(name) ?? 0) > Date.parse(one.since);
     const protocols = one.protocols.filter((name) => isHeard(name) || !watched.has(name));
     return protocols.length === 0 ? [] : [{ announced: one, protocols }];
   });
-  const isNews = begun.length > 0 || ended.length > 0 || announced.some(({ isTold }) => !isTold);
+  const isNews = begun.length > 0 || ended.length > 0 || announced.some(({ isAnnounced }) => !isAnnounced);
   return { begun, ended, isNews };
 };
 
@@ -133,7 +133,12 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   const { probe, habits, silent, unread, locks, times, protocolsOf, isOwn, clock, log } = dependencies;
   const notifier = createSilenceNotifier(dependencies);
 
-  const ask = async (service: string, due: readonly string[], told: ReadonlySet<string>, signal: AbortSignal) => {
+  const ask = async (
+    service: string,
+    due: readonly string[],
+    announcedOf: ReadonlySet<string>,
+    signal: AbortSignal,
+  ) => {
     const known = await habits.read(service, due);
     let isDown = false;
     const asked = await mapInChunks([...due.entries()], AT_ONCE, async ([index, protocol]): Promise<Finding[]> => {
@@ -143,7 +148,8 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
         const expected = dependencies.expectEvery(protocol);
         const silenceIn = (habit: Habit): Silence | undefined => silenceOf(habit, clock(service), expected);
         const isSilent = (habit: Habit): boolean => silenceIn(habit) !== undefined;
-        const probed = await probe(service, protocol, known[index], { wasTold: told.has(protocol), isSilent, signal });
+        const wasAnnounced = announcedOf.has(protocol);
+        const probed = await probe(service, protocol, known[index], { wasAnnounced, isSilent, signal });
         times.asked(service, protocol, { isBehind: probed.behind > 0, requests: probed.requests });
         const silence = silenceIn(probed.habit);
         return [{ protocol, silence, ...probed }];
@@ -171,7 +177,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
     try {
       const announced = await silent.list(service);
       const { begun, ended } = newsOf(findings, announced, watched);
-      for (const one of announced) if (!one.isTold) await notifier.tell(service, one);
+      for (const one of announced) if (!one.isAnnounced) await notifier.tell(service, one);
       for (const one of ended) await notifier.end(service, one, watched);
       const blind = begun.length === 0 ? [] : await unread.list(service);
       const isBlind = ({ protocol }: SilentProtocol): boolean =>
@@ -193,8 +199,8 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       if (due.length === 0) return;
       const watched = new Set(names);
       const announced = await silent.list(service);
-      const told = new Set(announced.flatMap(({ protocols }) => protocols));
-      const findings = await ask(service, due, told, signal);
+      const announcedOf = new Set(announced.flatMap(({ protocols }) => protocols));
+      const findings = await ask(service, due, announcedOf, signal);
       if (newsOf(findings, announced, watched).isNews) await tell(service, findings, watched);
       if (times.isHousekeepingDue(service)) await habits.retain(service, watched);
     },

@@ -80,13 +80,13 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
 
   /** Also completes one that was cut short: the same key is the same announcement, sent once. */
   const tell = async (service: string, one: Blindness): Promise<void> => {
-    const { key, since, told, protocols, reason: message = '' } = one;
+    const { key, since, announcedTo, protocols, reason: message = '' } = one;
     const about = { about: 'protocol.silent', key: `${service} ${key}`, message } as const;
-    const announcement = await announce(about, Date.parse(since), told);
-    await silent.set(service, { ...one, isTold: true });
+    const announcement = await announce(about, Date.parse(since), announcedTo);
+    await silent.set(service, { ...one, isAnnounced: true });
     const line = { service, since, protocols: protocols.length, first: protocols[0], announcement };
-    const unheard = told.length > 0 ? '' : ', and no channel works that could announce it';
-    log.error({ ...line, announcedTo: told.map(({ label }) => label) }, `nothing is inspected${unheard}`);
+    const unheard = announcedTo.length > 0 ? '' : ', and no channel works that could announce it';
+    log.error({ ...line, announcedTo: announcedTo.map(({ label }) => label) }, `nothing is inspected${unheard}`);
   };
 
   return {
@@ -97,11 +97,11 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
       if (all.length === 0) return;
       const protocols = all.map(({ protocol }) => protocol);
       const since = iso(at - Math.min(...all.map(({ forMs }) => forMs)));
-      const told = await readers(service, protocols);
+      const announcedTo = await readers(service, protocols);
       const key = `${iso(at)} ${contentId(...protocols).slice(0, 12)}`;
       // The text is kept: the daemon that completes it says the same.
       const reason = silentText(service, all);
-      const begun: Blindness = { key, since, isWhole: false, protocols, reason, told, isTold: false };
+      const begun: Blindness = { key, since, isWhole: false, protocols, reason, announcedTo, isAnnounced: false };
       await silent.set(service, begun);
       await tell(service, begun);
     },
@@ -111,11 +111,11 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
       { announced, protocols }: { announced: Blindness; protocols: readonly string[] },
       watched: ReadonlySet<string>,
     ): Promise<void> => {
-      const { key, since, told } = announced;
+      const { key, since, announcedTo } = announced;
       const gone = protocols.filter((name) => !watched.has(name)).length;
       const message = heardText(service, { protocols, gone, since, forMs: now() - Date.parse(since) });
       const about = { about: 'protocol.heard', key: `${service} ${key} ${contentId(...protocols)}`, message } as const;
-      const announcement = await announce(about, now(), told);
+      const announcement = await announce(about, now(), announcedTo);
       const left = announced.protocols.filter((name) => !protocols.includes(name));
       if (left.length === 0) await silent.remove(service, key);
       else await silent.set(service, { ...announced, protocols: left });

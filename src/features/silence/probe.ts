@@ -115,7 +115,7 @@ export interface Probed {
 
 interface ProbeOptions {
   /** It was announced as silent. */
-  wasTold: boolean;
+  wasAnnounced: boolean;
   /** Whether what is known of it would be announced: then it is looked at more closely. */
   isSilent(habit: Habit): boolean;
   signal: AbortSignal;
@@ -178,7 +178,7 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     service: string,
     protocol: string,
     known: Pick<Probed, 'habit' | 'behind'> | undefined,
-    { wasTold, isSilent, signal }: ProbeOptions,
+    { wasAnnounced, isSilent, signal }: ProbeOptions,
   ): Promise<Probed> => {
     const habit = known?.habit ?? (await begin(service, protocol, signal));
     const { dates, read, isUnderstood } = await readOn(service, protocol, newestIn(habit), signal);
@@ -187,7 +187,7 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     const isCaughtUp = read < MOST_PAGES;
     const behind = isCaughtUp ? 0 : (known?.behind ?? 0) + read;
     if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, requests, isSure: false };
-    const atMost = wasTold ? longestHeard(habit, now) : Infinity;
+    const atMost = wasAnnounced ? longestHeard(habit, now) : Infinity;
     const noted = noteDates(habit, dates, { now, atMost });
     if (!isCaughtUp || !isSilent(noted)) return { habit: noted, behind, requests, isSure: isUnderstood && isCaughtUp };
     const hidden = await readBehind(service, protocol, noted, signal);

@@ -192,7 +192,7 @@ export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Co
  */
 export interface Unannounced {
   /** As people heard of it last; absent where they heard that it is gone. */
-  told?: WatchedSettings;
+  announced?: WatchedSettings;
   /** Epoch milliseconds: its latest change that was not announced. */
   at: number;
 }
@@ -200,18 +200,18 @@ export interface Unannounced {
 /** What has stayed the same for so long comes and goes no more. Two listings at least, with the usual `poll.catalogEvery`. */
 export const STAYED_MS = 600_000;
 
-const unannouncedOf = (told: WatchedSettings | undefined, at: number): Unannounced => ({
-  ...(told === undefined ? {} : { told }),
+const unannouncedOf = (announced: WatchedSettings | undefined, at: number): Unannounced => ({
+  ...(announced === undefined ? {} : { announced }),
   at,
 });
 
 /** With a change that people hear of they know more; what they do not know yet stays. */
 const afterHeard = (known: Unannounced, change: Change): Unannounced | undefined => {
   if (change.kind !== 'changed') return undefined;
-  const { told, at } = known;
-  if (told === undefined) return known;
+  const { announced, at } = known;
+  if (announced === undefined) return known;
   const news = Object.fromEntries(change.aspects.map((aspect) => [aspect, change.after[aspect]]));
-  const heard = { ...told, ...news };
+  const heard = { ...announced, ...news };
   return changedAspects(heard, change.after).length === 0 ? undefined : unannouncedOf(heard, at);
 };
 
@@ -256,6 +256,6 @@ export const stayedAmong = (
   );
   return {
     protocols: due.map(([protocol]) => protocol),
-    changes: due.flatMap(([protocol, { told }]) => sumOf(protocol, told, present(protocol)?.settings) ?? []),
+    changes: due.flatMap(([protocol, { announced }]) => sumOf(protocol, announced, present(protocol)?.settings) ?? []),
   };
 };

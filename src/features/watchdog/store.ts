@@ -10,14 +10,14 @@ export interface ListedTrouble extends Trouble {
 }
 
 /** What was announced together, until all of it is over. */
-export interface ToldTrouble extends Trouble {
+export interface AnnouncedTrouble extends Trouble {
   /** Names the announcement: the same key is the same announcement. */
   announcement: string;
 }
 
-interface ChangesInput<Told extends ToldTrouble> {
+interface ChangesInput<Announced extends AnnouncedTrouble> {
   current: readonly ListedTrouble[];
-  told: readonly Told[];
+  announced: readonly Announced[];
   /** For how long a trouble was seen at every look, and an announced one at none; in milliseconds. */
   seenForMs(key: string): number;
   goneForMs(key: string): number;
@@ -25,17 +25,17 @@ interface ChangesInput<Told extends ToldTrouble> {
   afterMs: number;
 }
 
-/** Beside one that is due, others need to last only half as long: what happens together is told together. */
+/** Beside one that is due, others need to last only half as long: what happens together is announced together. */
 const TOGETHER = 0.5;
 
 /** Which troubles are to be announced now, and which of the announced ones are over. */
-export const changesOf = <Told extends ToldTrouble>(input: ChangesInput<Told>) => {
-  const { current, told, seenForMs, goneForMs, afterMs } = input;
-  const known = new Set(told.map(troubleKey));
+export const changesOf = <Announced extends AnnouncedTrouble>(input: ChangesInput<Announced>) => {
+  const { current, announced, seenForMs, goneForMs, afterMs } = input;
+  const known = new Set(announced.map(troubleKey));
   const fresh = current.filter((one) => !one.isAnnounced && !known.has(troubleKey(one)));
   const seenFor = (ms: number) => fresh.filter((one) => seenForMs(troubleKey(one)) >= ms);
   const here = new Set(current.map(troubleKey));
-  const gone = told.filter((one) => !here.has(troubleKey(one)));
+  const gone = announced.filter((one) => !here.has(troubleKey(one)));
   const goneFor = (ms: number) => gone.filter((one) => goneForMs(troubleKey(one)) >= ms);
   return {
     begun: seenFor(afterMs).length === 0 ? [] : seenFor(afterMs * TOGETHER),
@@ -43,11 +43,11 @@ export const changesOf = <Told extends ToldTrouble>(input: ChangesInput<Told>) =
   };
 };
 
-export interface StoredTrouble extends ToldTrouble {
+export interface StoredTrouble extends AnnouncedTrouble {
   /** Who gets the announcement, and the one of its end. */
-  told: Destination[];
+  announcedTo: Destination[];
   /** The announcement is durably queued. */
-  isTold: boolean;
+  isAnnounced: boolean;
 }
 
 /** As long as the ledger keeps alerts; what lasts longer is announced again. */

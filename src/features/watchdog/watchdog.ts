@@ -23,9 +23,9 @@ const createSightings = (monotonic: () => number) => {
   const forMs = (from: number | undefined): number => (from === undefined ? 0 : monotonic() - from);
 
   return {
-    look: (current: readonly Named[], told: readonly Named[]): void => {
+    look: (current: readonly Named[], announced: readonly Named[]): void => {
       const here = current.map(troubleKey);
-      const gone = told.map(troubleKey).filter((key) => !here.includes(key));
+      const gone = announced.map(troubleKey).filter((key) => !here.includes(key));
       seenSince = since(seenSince, here);
       goneSince = since(goneSince, gone);
     },
@@ -136,24 +136,24 @@ const createReaders =
 
 const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
 
-type Told = (troubles: readonly StoredTrouble[], comesAndGoes?: boolean) => Promise<void>;
+type Tell = (troubles: readonly StoredTrouble[], comesAndGoes?: boolean) => Promise<void>;
 
 /** Announces what is stored already; also completes what was cut short: the same key is the same announcement, sent once. */
 const createTell =
-  ({ store, announce, log, now }: WatchdogDependencies): Told =>
+  ({ store, announce, log, now }: WatchdogDependencies): Tell =>
   async (troubles, comesAndGoes = false) => {
     const [first] = troubles;
     if (first === undefined) return;
-    const { announcement: key, told } = first;
+    const { announcement: key, announcedTo } = first;
     const message = begunText(troubles, { comesAndGoes });
-    if (told.length > 0) await announce({ about: 'trouble.begun', key, message }, now(), told);
-    await store.set(troubles.map((one) => ({ ...one, isTold: true })));
-    const silent = told.length > 0 ? '' : ', and it is announced to nobody';
-    const line = { troubles: troubles.map(troubleText), announcedTo: labelsOf(told) };
+    if (announcedTo.length > 0) await announce({ about: 'trouble.begun', key, message }, now(), announcedTo);
+    await store.set(troubles.map((one) => ({ ...one, isAnnounced: true })));
+    const silent = announcedTo.length > 0 ? '' : ', and it is announced to nobody';
+    const line = { troubles: troubles.map(troubleText), announcedTo: labelsOf(announcedTo) };
     log.error(line, `trouble in Tocsin itself${silent}`);
   };
 
-const createBegin = (dependencies: WatchdogDependencies, tell: Told, seenForMs: (key: string) => number) => {
+const createBegin = (dependencies: WatchdogDependencies, tell: Tell, seenForMs: (key: string) => number) => {
   const { store, outages, destinations, fallback, log, now } = dependencies;
   const readersFor = createReaders(dependencies);
   let isWarned = false;
@@ -162,12 +162,12 @@ const createBegin = (dependencies: WatchdogDependencies, tell: Told, seenForMs: 
   const keep = async (
     troubles: readonly ListedTrouble[],
     announcement: string,
-    told: Destination[],
+    announcedTo: Destination[],
     comesAndGoes = false,
   ): Promise<void> => {
     const stored = troubles.map(({ isAnnounced: _, ...one }): StoredTrouble => {
       const since = one.since ?? iso(now() - seenForMs(troubleKey(one)));
-      return { ...one, since, announcement, told, isTold: false };
+      return { ...one, since, announcement, announcedTo, isAnnounced: false };
     });
     await store.set(stored);
     await tell(stored, comesAndGoes);
@@ -197,14 +197,19 @@ const createEnd =
   ({ store, announce, log, now }: WatchdogDependencies) =>
   async (ended: readonly StoredTrouble[], left: number, hosts: Listed['hosts']): Promise<void> => {
     if (ended.length === 0) return;
-    const told = [...new Map(ended.flatMap((one) => one.told).map((one) => [one.id, one])).values()];
+    const announcedTo = [...new Map(ended.flatMap((one) => one.announcedTo).map((one) => [one.id, one])).values()];
     const isUnknown = (one: StoredTrouble): boolean => isOfOneDaemon(one) && !hosts.has(one.of.split(' ', 1)[0] ?? '');
-    const heard = ended.filter((one) => one.told.length > 0).map((one) => ({ ...one, isUnknown: isUnknown(one) }));
+    const heard = ended
+      .filter((one) => one.announcedTo.length > 0)
+      .map((one) => ({ ...one, isUnknown: isUnknown(one) }));
     const key = contentId(...ended.map((one) => `${one.announcement} ${troubleKey(one)}`));
     const message = overText(heard, { left, now: now() });
-    if (heard.length > 0) await announce({ about: 'trouble.over', key, message }, now(), told);
+    if (heard.length > 0) await announce({ about: 'trouble.over', key, message }, now(), announcedTo);
     await store.remove(ended);
-    log.info({ troubles: ended.map(troubleText), announcedTo: labelsOf(told) }, 'trouble in Tocsin itself is over');
+    log.info(
+      { troubles: ended.map(troubleText), announcedTo: labelsOf(announcedTo) },
+      'trouble in Tocsin itself is over',
+    );
   };
 
 export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
@@ -217,24 +222,24 @@ export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
   return async (): Promise<void> => {
     const { troubles: current, hosts } = await list();
     const news = async () => {
-      const told = await store.list();
-      sightings.look(current, told);
-      return { told, changes: changesOf({ current, told, ...sightings, afterMs }) };
+      const announced = await store.list();
+      sightings.look(current, announced);
+      return { announced, changes: changesOf({ current, announced, ...sightings, afterMs }) };
     };
     const found = await news();
     const { begun, ended } = found.changes;
-    if (begun.length + ended.length === 0 && found.told.every(({ isTold }) => isTold)) return;
+    if (begun.length + ended.length === 0 && found.announced.every(({ isAnnounced }) => isAnnounced)) return;
     const held = await locks.take([LOCK]);
     // Another daemon is about to say it.
     if (held === undefined) return;
     try {
-      const { told, changes } = await news();
+      const { announced, changes } = await news();
       const cut = Map.groupBy(
-        told.filter(({ isTold }) => !isTold),
+        announced.filter(({ isAnnounced }) => !isAnnounced),
         ({ announcement }) => announcement,
       );
       for (const troubles of cut.values()) await tell(troubles);
-      await end(changes.ended, told.length - changes.ended.length, hosts);
+      await end(changes.ended, announced.length - changes.ended.length, hosts);
       await begin(changes.begun, current);
     } finally {
       await held.release();

@@ -11,7 +11,7 @@ export interface FormFile {
 }
 
 export interface Form {
-  /** From a form every value is text; from JSON it is whatever was sent. */
+  /** From a form every value is text; from JSON it is the value that was sent. */
   fields: JsonObject;
   files: FormFile[];
 }

@@ -30,7 +30,7 @@ interface Attempt {
   code: string;
 }
 
-/** What all receivers can be asked, whatever their kind. */
+/** What receivers of every kind can be asked. */
 export interface ReceiverView<Raw = unknown> {
   /** Accepted messages, oldest first. */
   received(): Received<Raw>[];

@@ -20,8 +20,8 @@ const told = (changes: Partial<Blindness> = {}): Blindness => ({
   since: '2026-11-20T10:00:00.000Z',
   isWhole: true,
   protocols: [],
-  told: [],
-  isTold: true,
+  announcedTo: [],
+  isAnnounced: true,
   ...changes,
 });
 const part = (...protocols: string[]): Blindness => told({ isWhole: false, protocols });
@@ -73,7 +73,7 @@ describe('what begins', () => {
   });
 });
 
-test('what another daemon has just told to be over does not begin anew: its reads are seen a little later', () => {
+test('what another daemon has just announced as over does not begin again: its reads are seen a little later', () => {
   const all = { a: unread, b: unread };
   expect(changes(all, [], 0, { isWhole: true, protocols: new Set() }).begun).toBeUndefined();
   const recent = { isWhole: false, protocols: new Set(['b']) };

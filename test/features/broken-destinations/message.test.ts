@@ -193,7 +193,12 @@ describe('what is announced', () => {
     const { redis, prefix } = openTestRedis();
     return createOutageStore(redis, prefix);
   };
-  const first = { since: '2026-11-20T12:00:00.000Z', reason: 'unavailable' as const, message: 'no', told: [EMAIL] };
+  const first = {
+    since: '2026-11-20T12:00:00.000Z',
+    reason: 'unavailable' as const,
+    message: 'no',
+    announcedTo: [EMAIL],
+  };
   const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
 
   test('stands until it is taken back, whoever notes it again', async () => {

@@ -22,7 +22,7 @@ const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createO
   const seen = { asked: [] as string[], noted: [] as Outage[], told: [] as Destination[] };
   const notifier = createOutageNotifier({
     operators: [],
-    isSenderTold: async () => false,
+    isSenderAnnounced: async () => false,
     outages: {
       note: async (_id, outage) => {
         seen.noted.push(outage);
@@ -54,7 +54,7 @@ const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createO
 
 const alerts = [makeAlert(1)];
 
-test('of 200 webhooks beside one that is broken nobody asks whether they work: only people are told', async () => {
+test('of 200 webhooks beside one that is broken nobody asks whether they work: only people hear of it', async () => {
   const { asked, told, notifier } = setUp([...HOOKS, MAIL]);
   await notifier.onBroken({
     ...{ destination: broken, isSender: false, alerts },
@@ -67,11 +67,11 @@ test('of 200 webhooks beside one that is broken nobody asks whether they work: o
 test('a sender of which the watchdog has told already is noted, and nobody is told again', async () => {
   const { noted, told, notifier } = setUp([MAIL], {
     operators: [MAIL],
-    isSenderTold: async (kind) => kind === 'slack',
+    isSenderAnnounced: async (kind) => kind === 'slack',
   });
   const failure = { alerts, reason: 'sender-misconfigured', message: 'token_revoked' } as const;
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: true, ...failure });
-  expect(noted).toMatchObject([{ message: 'token_revoked', told: [] }]);
+  expect(noted).toMatchObject([{ message: 'token_revoked', announcedTo: [] }]);
   expect(told).toEqual([]);
   // One of its channels is no news of the watchdog.
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: false, ...failure });
@@ -124,7 +124,7 @@ test('of what died there it counts what died in this outage, not what is kept of
   // A letter is written before its outage is noted.
   await die(6, now - 40);
   const texts: string[] = [];
-  const outage = { ...OUTAGE, since: new Date(now).toISOString(), told: [MAIL] };
+  const outage = { ...OUTAGE, since: new Date(now).toISOString(), announcedTo: [MAIL] };
   const { notifier } = setUp([MAIL], {
     outages: {
       note: async () => outage,

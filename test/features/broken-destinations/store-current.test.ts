@@ -7,7 +7,12 @@ import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1', 'C1');
 const MAIL = destinationOf('email', 'a@example.com', 'a@example.com');
-const OUTAGE = { since: '2026-11-20T12:00:00.000Z', reason: 'unavailable', message: 'it timed out', told: [] } as const;
+const OUTAGE = {
+  since: '2026-11-20T12:00:00.000Z',
+  reason: 'unavailable',
+  message: 'it timed out',
+  announcedTo: [],
+} as const;
 
 const RUNNING = {
   id: 'a',
@@ -25,8 +30,8 @@ test('names broken senders first and then broken destinations; those that work a
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);
   expect(await currentOutages(outages, [SLACK, MAIL])).toEqual([]);
-  await outages.note(MAIL.id, { ...OUTAGE, told: [] });
-  await outages.note('sender-slack', { ...OUTAGE, message: 'the token is revoked', told: [] });
+  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
+  await outages.note('sender-slack', { ...OUTAGE, message: 'the token is revoked', announcedTo: [] });
   const found = await currentOutages(outages, [SLACK, MAIL]);
   expect(found.map(({ id, kind }) => [id, kind])).toEqual([
     ['sender-slack', 'slack'],
@@ -47,8 +52,8 @@ test('what mends it is the next step of the status, too; of an outage that an ol
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);
   const explanation = { is: 'is archived', todo: 'unarchive the channel' };
-  await outages.note(SLACK.id, { ...OUTAGE, reason: 'destination-dead', explanation, told: [] });
-  await outages.note(MAIL.id, { ...OUTAGE, told: [] });
+  await outages.note(SLACK.id, { ...OUTAGE, reason: 'destination-dead', explanation, announcedTo: [] });
+  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
   const broken = await currentOutages(outages, [SLACK, MAIL]);
   const troubles = troublesOf({ daemons: [RUNNING], services: [], silent: [], broken, dead: 0 });
   expect(troubles.map(nextStepOf)).toEqual([

@@ -84,7 +84,7 @@ const setUp = ({
   const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
   const news = createOutageNotifier({
     operators: [],
-    isSenderTold: async () => false,
+    isSenderAnnounced: async () => false,
     outages: store.outageStore,
     ledger: store.ledger,
     deadLetters: store.dead,

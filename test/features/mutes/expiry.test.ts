@@ -468,7 +468,7 @@ describe('when a mute ends', () => {
     await ledger.recordAttempt(destination, [announcement], { state: 'delivered', attempt });
     await sweep();
     expect(queued).toHaveLength(1);
-    expect((await mutes.list())[0]?.toldAt).toBe(iso(time.now));
+    expect((await mutes.list())[0]?.reportedAt).toBe(iso(time.now));
     expect(await mutes.hidden('mute-1')).toMatchObject({ destinations: [] });
     expect(await mutes.hiddenFrom('mute-1', SLACK)).toBeUndefined();
   });
@@ -486,7 +486,7 @@ describe('when a mute ends', () => {
     };
     await expect(sweep()).rejects.toThrow(/^mute-\d: no text$/);
     expect(said()).toHaveLength(2);
-    expect((await mutes.list()).filter(({ toldAt }) => toldAt === undefined)).toHaveLength(1);
+    expect((await mutes.list()).filter(({ reportedAt }) => reportedAt === undefined)).toHaveLength(1);
     await sweep();
     expect(said()).toHaveLength(3);
   });

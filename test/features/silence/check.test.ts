@@ -173,8 +173,8 @@ test('a service that is unread is announced as that; a protocol that is gone is 
     since: new Date(START).toISOString(),
     isWhole: true,
     protocols: [],
-    told: [],
-    isTold: true,
+    announcedTo: [],
+    isAnnounced: true,
   };
   await unread.set('main', blind);
   await pass(3 * HOUR, round);
@@ -205,8 +205,8 @@ test('only its own daemon asks for a protocol; one that was announced and not to
     isWhole: false,
     protocols: ['Vault'],
     reason: 'Nothing.',
-    told: [ONCALL],
-    isTold: false,
+    announcedTo: [ONCALL],
+    isAnnounced: false,
   });
   await pass(HOUR, own);
   expect(told).toEqual([{ about: 'protocol.silent', key: 'main k', first: 'Nothing.', to: ['oncall@example.com'] }]);

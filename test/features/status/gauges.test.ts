@@ -57,7 +57,7 @@ test('the gauges count what waits, what is dead, held and broken', async () => {
   });
   await store.held.hold(SLACK, [makeAlert(3), makeAlert(4)]);
   await store.held.hold(destinationOf('slack', 'C2'), [makeAlert(5)]);
-  const outage = { since: AT, reason: 'sender-misconfigured' as const, message: 'invalid_auth', told: [] };
+  const outage = { since: AT, reason: 'sender-misconfigured' as const, message: 'invalid_auth', announcedTo: [] };
   await store.outageStore.note('sender-slack', outage);
 
   const text = await scrape();

@@ -162,7 +162,12 @@ test('problems come worst first: outages, held alerts, channels that lead nowher
   expect(reviewed).toEqual([]);
   problems.push('Vault: slack: nothing to send to');
   listedBy.set(MAIL.id, ['Vault', 'Bridge', 'Pool', 'Market', 'Oracle']);
-  await store.outageStore.note('sender-slack', { since: AT, reason: 'unavailable', message: 'it timed out', told: [] });
+  await store.outageStore.note('sender-slack', {
+    since: AT,
+    reason: 'unavailable',
+    message: 'it timed out',
+    announcedTo: [],
+  });
   await store.held.hold(MAIL, [makeAlert(1), makeAlert(2)]);
   await store.held.revoke(SLACK);
   await store.held.hold(SLACK, [makeAlert(1)]);

@@ -1,20 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { changesOf, type ListedTrouble, type ToldTrouble } from '../../../src/features/watchdog/store.ts';
+import { type AnnouncedTrouble, changesOf, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
 import { TROUBLES, type TroubleName, troubleKey } from '../../../src/trouble.ts';
 
 const AFTER = 60_000;
 
 const listed = (name: TroubleName, of = ''): ListedTrouble => ({ name, of, what: `${name} ${of}`, isAnnounced: false });
-const told = (name: TroubleName, of = ''): ToldTrouble => ({ name, of, what: name, announcement: '1' });
+const announced = (name: TroubleName, of = ''): AnnouncedTrouble => ({ name, of, what: name, announcement: '1' });
 
 /** Seconds, by trouble. */
 const changes = (
   current: readonly ListedTrouble[],
-  before: readonly ToldTrouble[],
+  before: readonly AnnouncedTrouble[],
   seconds: Readonly<Record<string, number>>,
 ) => {
   const forMs = (key: string): number => (seconds[key] ?? 0) * 1000;
-  const { begun, ended } = changesOf({ current, told: before, seenForMs: forMs, goneForMs: forMs, afterMs: AFTER });
+  const { begun, ended } = changesOf({
+    current,
+    announced: before,
+    seenForMs: forMs,
+    goneForMs: forMs,
+    afterMs: AFTER,
+  });
   return { begun: begun.map(troubleKey), ended: ended.map(troubleKey) };
 };
 
@@ -23,9 +29,9 @@ describe('what is announced', () => {
     const key = name;
     expect(changes([listed(name)], [], { [key]: 59 })).toEqual({ begun: [], ended: [] });
     expect(changes([listed(name)], [], { [key]: 60 })).toEqual({ begun: [key], ended: [] });
-    expect(changes([listed(name)], [told(name)], { [key]: 900 })).toEqual({ begun: [], ended: [] });
-    expect(changes([], [told(name)], { [key]: 59 })).toEqual({ begun: [], ended: [] });
-    expect(changes([], [told(name)], { [key]: 60 })).toEqual({ begun: [], ended: [key] });
+    expect(changes([listed(name)], [announced(name)], { [key]: 900 })).toEqual({ begun: [], ended: [] });
+    expect(changes([], [announced(name)], { [key]: 59 })).toEqual({ begun: [], ended: [] });
+    expect(changes([], [announced(name)], { [key]: 60 })).toEqual({ begun: [], ended: [key] });
   });
 
   test('together what has begun together, without what may be gone in a moment', () => {
@@ -34,7 +40,7 @@ describe('what is announced', () => {
       'disk a',
       'clock a redis',
     ]);
-    const before = [told('disk', 'a'), told('clock', 'a redis')];
+    const before = [announced('disk', 'a'), announced('clock', 'a redis')];
     expect(changes([], before, { 'disk a': 60, 'clock a redis': 45 }).ended).toEqual(['disk a', 'clock a redis']);
   });
 
@@ -46,6 +52,6 @@ describe('what is announced', () => {
 
   test('no end of what others have taken over meanwhile', () => {
     const outage = { ...listed('channel', 'slack'), isAnnounced: true };
-    expect(changes([outage], [told('channel', 'slack')], { 'channel slack': 900 }).ended).toEqual([]);
+    expect(changes([outage], [announced('channel', 'slack')], { 'channel slack': 900 }).ended).toEqual([]);
   });
 });

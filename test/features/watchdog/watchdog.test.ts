@@ -135,9 +135,9 @@ test('many troubles at once are one message, over no channel that is one of them
 
 test('where none of its channels works the fallback hears of it, and where nobody can, it is told later', async () => {
   const { state, run, told, outages, lines } = setUp();
-  const outage = { since: SINCE, reason: 'unavailable', message: 'it timed out', told: [] } as const;
+  const outage = { since: SINCE, reason: 'unavailable', message: 'it timed out', announcedTo: [] } as const;
   const broken = async (...ids: string[]) => {
-    for (const id of ids) await outages.note(id, { ...outage, told: [] });
+    for (const id of ids) await outages.note(id, { ...outage, announcedTo: [] });
   };
   await broken(MAIL.id, 'sender-slack', FALLBACK.id);
   state.troubles = [DISK];
@@ -211,7 +211,7 @@ test('with a fallback alone, a trouble that nobody can hear of now is told when 
     since: SINCE,
     reason: 'unavailable',
     message: 'it timed out',
-    told: [],
+    announcedTo: [],
   });
   state.troubles = [DISK];
   await run(10);

@@ -5,7 +5,7 @@ import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/describe.ts';
 import { ownTitled } from '../../content/heading.ts';
 import { wordingOf } from '../../content/reading.ts';
-import { isQuiet } from '../../content/severity.ts';
+import { isSilent } from '../../content/severity.ts';
 import { describeDigest } from '../../digest.ts';
 import type { DigestContent } from '../../digest-content.ts';
 import { messagesOf } from '../../incidents.ts';
@@ -25,7 +25,7 @@ export const composeForPeople =
     messagesOf(parcel, {
       *single(alerts) {
         const content = ownTitled(yield* describeIncident(alerts, wordingOf(context)));
-        return single(content, context.format, alerts.every(isQuiet));
+        return single(content, context.format, alerts.every(isSilent));
       },
       *digest(alerts) {
         return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context.format);
