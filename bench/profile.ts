@@ -78,7 +78,7 @@ const record = async (directory: string, count: number) => {
 
 const readProfile = async (directory: string): Promise<Profile> => {
   const files = (await readdir(directory)).map((name) => join(directory, name));
-  // A daemon that begins anew leaves a small one of its first start too.
+  // A restarted daemon leaves a small one of its first start too.
   const [file = ''] = files.toSorted((a, b) => statSync(b).size - statSync(a).size);
   if (values.keep !== undefined) await copyFile(file, values.keep);
   return JSON.parse(await readFile(file, 'utf8')) as Profile;

@@ -58,7 +58,7 @@ const NEXT_STEPS: Readonly<Record<TroubleName, string>> = {
   daemon: 'start a daemon, and look at the log of the one that ended',
   redis: 'get Redis back: `redis-cli ping` from the machine of the daemon. What it missed is caught up',
   service: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
-  silent: 'ask whoever runs the service; if so long a pause is usual, set expectEvery in protocols.overrides',
+  silent: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   channel:
     'fix it under channels (token, password or server); `tocsin check --online` shows whether it works. Waiting alerts are then sent by themselves',
   destination: 'see why it does not answer; `tocsin destinations list` has its error',

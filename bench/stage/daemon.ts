@@ -37,7 +37,7 @@ export interface DaemonProcess {
   longestBlock(): Promise<number>;
   /** What its log has besides information, by message, each with how often and the last reason. */
   complaints(): string[];
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended, by itself or by us. */
   ended: Promise<unknown>;
   kill(): Promise<void>;
   stop(): Promise<void>;

@@ -7,7 +7,7 @@ const SILENCE_MS = 60_000;
 /** How often the world is asked; its answer says when they came. */
 const LOOK_MS = 50;
 
-/** Resolves when so many alerts have arrived since the sums began anew. */
+/** Resolves when so many alerts have arrived since the sums last started. */
 export const arrived = async (world: World, count: number): Promise<TallyReport> => {
   let last = -1;
   for (let heardAt = performance.now(); ; await sleep(LOOK_MS)) {

@@ -17,7 +17,7 @@ export interface ReceiverDependencies {
  */
 export type Answering = 'ok' | 'away' | 'held' | 'flooded';
 
-/** How one webhook answers, whatever the others do. It is in its path. */
+/** How one webhook answers, apart from the others. It is in its path. */
 export type Manner = 'hanging' | 'slow' | 'gone';
 
 export interface ReceiverSettings {

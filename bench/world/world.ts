@@ -14,7 +14,7 @@ export interface WorldSettings extends ServiceSettings, ReceiverSettings {
 
 /**
  * `write`: so many new inspections in all, over the protocols in turn. `store`: at once. `answer`: how receivers
- * answer from now on. `reset`: the sums begin anew.
+ * answer from now on. `reset`: the sums start again.
  */
 export type Order =
   | { kind: 'write'; perSecond: number; count: number }
@@ -35,7 +35,7 @@ export interface Arrival {
   ageMs: number;
 }
 
-/** Sums since they began anew. Times are zero where nothing arrived. */
+/** Sums since they last started. Times are zero where nothing arrived. */
 export interface Tally {
   /** Alerts by channel kind, each counted once. */
   arrived: number;

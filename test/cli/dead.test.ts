@@ -106,7 +106,7 @@ test('are dropped only on purpose, and the ledger says so', async () => {
   await world.delivered();
 });
 
-test('for lack of any destination are routed anew', async () => {
+test('for lack of any destination are routed again', async () => {
   const world = await startWorld({ protocols: [{ name: 'Vault', channels: [] }], names: [], kinds: ['webhook'] });
   const [inspection] = world.critical('Vault');
   await world.start();

@@ -115,7 +115,7 @@ describe('alerts of a kind that waits for more', () => {
     expect(new Set(await states(...range(1, 6)))).toEqual(new Set(['delivered']));
   });
 
-  test('wait no longer for those that come meanwhile; what comes later waits anew', async () => {
+  test('wait no longer for those that come meanwhile; what comes later waits for its own time', async () => {
     const { add, run, sent, time, begun } = setUp(WAIT);
     for (const n of range(0, 4)) {
       await run(n * 900 - 1);

@@ -57,7 +57,7 @@ describe('the channel check', () => {
     expect(failureLog.current()).toEqual([]);
   });
 
-  test('asks one that keeps failing ever more seldom, at last once a minute, and anew when it fails again', async () => {
+  test('asks one that keeps failing ever more seldom, at last once a minute, and starts over when it fails again', async () => {
     const { clock, asked, problem, check } = setUp();
     /** Seconds until each further question, as a loop that turns every second finds them. */
     const waits = async (count: number): Promise<number[]> => {

@@ -10,7 +10,7 @@ const rounds = () => {
   return histogram;
 };
 
-test('each statistic of the rounds is a metric in seconds, and they begin anew after a scrape', async () => {
+test('each statistic of the rounds is a metric in seconds, and they start again after a scrape', async () => {
   const registry = new Registry();
   const set = replaceLoopLag(registry, rounds());
   const shown = async () => {

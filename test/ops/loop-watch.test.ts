@@ -135,7 +135,7 @@ describe('the loop watch', () => {
     expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
   });
 
-  test('starts a worker anew that takes no canary within three rounds, once, and is content when that helps', async () => {
+  test('restarts a worker that takes no canary within three rounds, once, and is content when that helps', async () => {
     const { health, stuck, standing, rebuilt, lines, run } = setUp();
     await run(2);
     standing.add('email');
@@ -148,7 +148,7 @@ describe('the loop watch', () => {
     expect([rebuilt, stuck, health.live().status]).toEqual([['email'], [], 'ok']);
   });
 
-  test('starts a worker anew whose canaries only other daemons take', async () => {
+  test('restarts a worker whose canaries only other daemons take', async () => {
     const { rebuilt, taken, stuck, run } = setUp();
     const startedAt = Date.now();
     taken.at = () => startedAt;

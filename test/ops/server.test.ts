@@ -141,7 +141,7 @@ describe('the status', () => {
     expect(asked).toBe(1);
   });
 
-  test('is asked for anew by everybody who comes after', async () => {
+  test('is asked for again by everybody who comes after', async () => {
     let asked = 0;
     const { get } = await open(async () => {
       asked += 1;

@@ -89,5 +89,5 @@ test('as long as the same daemons live, Redis is not asked every second what is 
   await sleep(1500);
   expect(asked).toHaveLength(before);
   readers.bad = ['other'];
-  await until('their streams are shared out anew', () => asked.length > before);
+  await until('their streams are assigned again', () => asked.length > before);
 });

@@ -1,4 +1,4 @@
-/** Who lives: by beats that one sees oneself, on a clock that nobody sets. */
+/** Which daemons live: by beats that each sees itself, on the monotonic clock. */
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { createMembers, type Member } from '../../src/redis/members.ts';
@@ -98,7 +98,7 @@ test('a pid of another container says nothing, also where both have the name of 
   expect(await pass(1, one)).toEqual(['elsewhere']);
 });
 
-test('where our own beats stopped, others are watched anew: they may have had no Redis either', async () => {
+test('where our own beats stopped, others are watched from the start: they may have had no Redis either', async () => {
   const { clock, join, pass } = setUp();
   const [one, two] = [join(), join(ELSEWHERE)];
   await pass(2, one, two);

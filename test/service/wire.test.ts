@@ -72,7 +72,7 @@ describe('inspections', () => {
     const idOf = (changes: Record<string, JsonValue>) =>
       itemOf(decodeInspection({ ...nameless, ...changes }, 'asked')).id;
 
-    test('are the same when judged anew, written differently, or with assets in another order', () => {
+    test('are the same when judged again, written differently, or with assets in another order', () => {
       const id = idOf({});
       expect(id).toMatch(/^[0-9a-f]{32}$/);
       expect(idOf({ assessment: 'ok', updatedAt: null, detections: {} })).toBe(id);

@@ -1,4 +1,4 @@
-/** Certificates, made anew for each use: no key lies in the repository, and none expires. */
+/** Certificates, made for each use: no key lies in the repository, and none expires. */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 /** DER: one element, its length in the short or the long form. */

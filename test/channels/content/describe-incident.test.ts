@@ -37,7 +37,7 @@ describe('an incident', () => {
     expect(content.details.filter(({ label }) => label === 'Contract')).toHaveLength(1);
   });
 
-  test('that was assessed anew says what it is now and was', () => {
+  test('that was assessed again says what it is now and was', () => {
     const now = (protocol: string, is?: string) =>
       of(protocol, {}, { reassessed: { was: 'critical', ...(is === undefined ? {} : { is }) } });
     expect(incident(now('A', 'ok'))).toMatchObject({ title: '🟢 OK (was CRITICAL) · A · Lending vault', tone: 'calm' });

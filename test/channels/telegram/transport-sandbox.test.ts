@@ -117,7 +117,7 @@ describe('a digest', () => {
     });
   });
 
-  test('for a group that moved is addressed anew, with its wait or its chat as named', async () => {
+  test('for a group that moved gets a new address, with its wait or its chat as named', async () => {
     const { receiver, channel } = await open();
     const moved = 'Bad Request: group chat was upgraded to a supergroup chat';
     receiver.script.next(telegramVerdict(400, moved, { migrate_to_chat_id: -100777 }));
@@ -193,7 +193,7 @@ describe('an incident', () => {
     expect(receiver.edits()[0]?.keyboard).toEqual(sent?.raw.keyboard);
   });
 
-  test('that is assessed anew says so in its title, with the buttons that it had', async () => {
+  test('that is assessed again says so in its title, with the buttons that it had', async () => {
     const { receiver, channel } = await open();
     const { handle = '' } = await channel.send(only(compose(channel, [found(1)])), nobody());
     const now: Alert = { ...found(1), reassessed: { was: 'critical', is: 'ok' } };
@@ -258,7 +258,7 @@ describe('an incident', () => {
     }
   });
 
-  test('whose group moved is addressed anew, and there answers nothing of the old one', async () => {
+  test('whose group moved gets a new address, and there answers nothing of the old one', async () => {
     const { receiver, channel } = await open();
     const message = only(compose(channel, [found(1)]));
     receiver.callScript.next(

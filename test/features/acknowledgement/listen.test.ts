@@ -174,7 +174,7 @@ describe('Slack', () => {
     await until('it is answered', () => slack.whispers().length === 1);
   });
 
-  test('it connects anew when Slack asks for that, and when the connection breaks', async () => {
+  test('it connects again when Slack asks for that, and when the connection breaks', async () => {
     const { slack, open, connected, send } = await setUp();
     const channel = open();
     const { heard, troubles } = listenTo(channel, openTestRedis());
@@ -182,7 +182,7 @@ describe('Slack', () => {
     const { pressed } = await send(channel);
     for (const [index, reason] of (['refresh_requested', 'crash', 'refresh_requested'] as const).entries()) {
       slack.sockets.disconnect(reason);
-      await until('it is connected anew', () => slack.sockets.opened() === index + 2 && slack.sockets.count() === 1);
+      await until('it is connected again', () => slack.sockets.opened() === index + 2 && slack.sockets.count() === 1);
     }
     await until('no trouble is left', () => troubles.current().length === 0);
     await slack.press(pressed);

@@ -277,7 +277,7 @@ describe('an approval', () => {
     expect(sentTo(NEW)).toHaveLength(30);
   });
 
-  test('taken back holds what comes from then on, and is announced anew', async () => {
+  test('taken back holds what comes from then on, and is announced again', async () => {
     const { store, approvalHold, queued, diverted, time } = open();
     await approvalHold.hold([parcel(NEW, 1)]);
     await store.held.approve([NEW]);

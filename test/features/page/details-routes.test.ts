@@ -1,4 +1,4 @@
-/** What leads where: made anew only when the review found other protocols. */
+/** What leads where: made again only when the review found other protocols. */
 import { expect, test } from 'vitest';
 import { createRouteDetails } from '../../../src/features/page/details.ts';
 import { destinationOf } from '../../support/alerts.ts';

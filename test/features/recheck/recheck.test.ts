@@ -261,7 +261,7 @@ describe('what is watched', () => {
     expect(watch(item('critical', { source: 'notifications' }))).toBeUndefined();
   });
 
-  test('is bounded, and is not begun anew by being read again', async () => {
+  test('is bounded, and does not start again by being read again', async () => {
     const { redis, prefix } = openTestRedis();
     const store = createRecheckStore(redis, prefix, 3);
     const due = (n: number, dueAt: number) => ({
