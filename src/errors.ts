@@ -1,4 +1,5 @@
 /** The three errors that cross folder borders. Each says what happened without repeating a secret. */
+import { MINUTE_MS, SECOND_MS } from './time.ts';
 
 /** One thing wrong in the configuration. `line` and `column` count from 1; absent where no place can be named. */
 export interface ConfigProblem {
@@ -103,9 +104,6 @@ export class ServiceError extends Error {
     this.bound = details.bound;
   }
 }
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 
 /** How long to wait before another try, where the provider named no wait: each time twice as long as before. */
 export interface RetryCurve {

@@ -37,10 +37,13 @@ export const spanText = (from: string, to: string): string => {
   return sameDay ? `${from.replace(/ UTC$/, '')} to ${to.slice(11)}` : `${from} to ${to}`;
 };
 
-const SECOND_MS = 1000;
+export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** The clocks of several daemons differ a little. A moment that is further ahead was noted before a clock was set back. */
+export const CLOCKS_DIFFER_MS = 5000;
 
 const UNITS = [
   [DAY_MS, 'd'],

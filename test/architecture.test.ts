@@ -54,6 +54,7 @@ const GROUND = [
   'time',
   'trouble',
   'version',
+  'waiting',
 ].map((name) => `${name}.ts`);
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];
 const NOUNS = ['connection/', 'config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/', 'channels/content/'];

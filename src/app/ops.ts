@@ -18,11 +18,11 @@ import { createSelfReport, type DaemonReport } from '../features/status/daemons.
 import { refreshGauges } from '../features/status/gauges.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createHashFinder, createTracer, shortHashOf, type Trace } from '../features/trace/trace.ts';
-import { oneAtATime } from '../ops/asking.ts';
 import type { PageActions } from '../ops/page/actions.ts';
 import { createPages } from '../ops/page/pages.ts';
 import { QUEUES } from '../ops/page/queues.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
+import { oneAtATime } from '../waiting.ts';
 import { openDestinations, openRetry } from './approval.ts';
 import type { Verbs } from './compose.ts';
 import type { Context } from './context.ts';

@@ -8,6 +8,7 @@ import { type Alert, type Destination, isSample } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { type DeliveryError, type DeliveryReason, type Explanation, factsOf, isConclusive } from '../errors.ts';
 import { senderId } from '../item.ts';
+import { CLOCKS_DIFFER_MS, DAY_MS } from '../time.ts';
 import type { Pace } from './send-slot.ts';
 
 /** Failures in a row that open a circuit; a single one may be a passing fault. */
@@ -22,10 +23,7 @@ const ASK_AGAIN_MS = 5000;
 /** If a daemon ends before it has announced an outage or its end, another one does so after this. */
 const ANNOUNCE_MS = 60_000;
 /** As long as the outage's announcement is remembered, see `features/broken-destinations/store.ts`. */
-const KEEP_MS = 35 * 86_400_000;
-
-/** The clocks of several daemons differ a little. A moment that is further ahead was noted before a clock was set back. */
-const CLOCKS_MS = 5000;
+const KEEP_MS = 35 * DAY_MS;
 
 /**
  * KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to ask again while there is one, the
@@ -105,7 +103,7 @@ interface CircuitFailure {
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
   const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> => {
-    const limits = [ASK_AGAIN_MS, LONGEST_PAUSE_MS, CLOCKS_MS];
+    const limits = [ASK_AGAIN_MS, LONGEST_PAUSE_MS, CLOCKS_DIFFER_MS];
     return Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ...limits)) || undefined;
   };
   return {
@@ -130,7 +128,7 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
       const until = next === 'dead' ? '' : now() + pauseMs;
       // What stays wrong until somebody mends it needs no second failure.
       const weight = isTest ? 0 : outlook === 'lasting' ? FAILURES : 1;
-      const limits = [KEEP_MS, ANNOUNCE_MS, CLOCKS_MS];
+      const limits = [KEEP_MS, ANNOUNCE_MS, CLOCKS_DIFFER_MS];
       const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, ...limits);
       const [isNews, pausedUntil] = answer as [number, number];
       return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };
@@ -139,7 +137,7 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     announced: async (id: string): Promise<boolean> => (await redis.eval(ANNOUNCED, 1, keyOf(id))) === 1,
     /** True for the one caller that now announces the end of the outage, and then closes the circuit. */
     worked: async (id: string): Promise<boolean> =>
-      (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_MS)) === 1,
+      (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_DIFFER_MS)) === 1,
     close: async (id: string): Promise<void> => {
       await redis.del(keyOf(id));
     },

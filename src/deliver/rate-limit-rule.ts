@@ -3,6 +3,7 @@
  * `backtest` use these functions; `rate-limiter.ts` keeps the state. All moments are epoch milliseconds.
  */
 import type { Slot } from '../queue/job.ts';
+import { CLOCKS_DIFFER_MS, MINUTE_MS } from '../time.ts';
 
 /** Messages; absent means no limit. */
 export interface Rate {
@@ -49,11 +50,6 @@ export const NEAR_MS = 20;
  * would be sent at once. A slot waits as long for the job whose turn it is; then the next job that comes gets it.
  */
 export const LATE_MS = 2000;
-
-const MINUTE_MS = 60_000;
-
-/** The clocks of several daemons differ a little; one that is further behind the latest change was set back. */
-const CLOCKS_MS = 5000;
 
 /** The delay to the provider varies: a minute of ours must not be shorter than one of the provider's. */
 const MARGIN_MS = 500;
@@ -121,7 +117,7 @@ export const slotHeld = (held: Slot | undefined, state: RateState, now: number):
   if (held === undefined) return undefined;
   const at = held.at + state.shift - held.shift;
   const isMissed = now - at > LATE_MS;
-  const isBeyondAll = at > Math.max(now, lastMoment(state)) + CLOCKS_MS;
+  const isBeyondAll = at > Math.max(now, lastMoment(state)) + CLOCKS_DIFFER_MS;
   return isMissed || isBeyondAll ? undefined : slotAt(at, state);
 };
 
@@ -180,7 +176,7 @@ export const rest = (state: RateState, now: number): RateState => {
  */
 export const movedBack = (state: RateState, now: number): RateState => {
   const by = state.at - now;
-  if (by <= CLOCKS_MS) return state;
+  if (by <= CLOCKS_DIFFER_MS) return state;
   const { tat, hold: held, shift, rest: rested, latest } = state;
   const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, at: now };
   return { ...state, ...moved, latest: latest.map((slot) => slot - by) };

@@ -1,9 +1,9 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
-import { setTimeout } from 'node:timers/promises';
 import { type Destination, isAnnouncement } from '../alert.ts';
 import { lineId } from '../item.ts';
 import { nextOf } from '../queue/fairness.ts';
 import type { ParcelJob, Slot } from '../queue/job.ts';
+import { pause } from '../waiting.ts';
 import { NEAR_MS, type Rate } from './rate-limit-rule.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -22,7 +22,7 @@ interface SenderTurnsDependencies {
 }
 
 const sleepFor = async (ms: number, signal: AbortSignal): Promise<void> => {
-  if (ms > 0) await setTimeout(ms, undefined, { signal }).catch(() => {});
+  if (ms > 0) await pause(ms, signal);
 };
 
 interface Waiting {

@@ -5,10 +5,9 @@ import type { ChannelKind, Destination } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { mapInChunks } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
-import { iso } from '../time.ts';
+import { HOUR_MS, iso } from '../time.ts';
 
 const STEP_MS = 600_000;
-const HOUR_MS = 3_600_000;
 const KEEP_SECONDS = 26 * 3600;
 
 /** Two bins double the time: from a quarter of a second to two hours and more. */

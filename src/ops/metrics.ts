@@ -1,6 +1,6 @@
 /** The metrics: those of our own, of Node and of the event loop, as Prometheus reads them. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { oneAtATime, withinTime } from './asking.ts';
+import { oneAtATime, withinTime } from '../waiting.ts';
 import { createLoopDelay, NEVER_MS, replaceLoopLag } from './loop-delay.ts';
 
 /** Of our own names. Those of the process and of Node are the ones that every dashboard knows. */

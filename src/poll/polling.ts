@@ -1,7 +1,8 @@
 /** The polls of this daemon: of the streams that are assigned to it, each in its time, with what it remembers of them. */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Source } from '../alert.ts';
 import { startTurns } from '../redis/turns.ts';
+import { endedWithin } from '../waiting.ts';
 import type { Catalog } from './catalog.ts';
 import type { ReadMemory } from './read-memory.ts';
 import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
@@ -135,7 +136,7 @@ export const createPolling = (settings: PollingSettings) => {
     stop: async (graceMs: number): Promise<void> => {
       stopping.abort();
       await timetable.stop(graceMs);
-      await Promise.race([memory.commit().catch(onError), sleep(graceMs, undefined, { ref: false })]);
+      await endedWithin(memory.commit().catch(onError), graceMs);
     },
   };
 };

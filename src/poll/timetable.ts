@@ -3,7 +3,7 @@
  * again after its interval. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
  * not end is given up.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { endedWithin } from '../waiting.ts';
 
 /** Entries in the order in which they are due; a binary heap, as thousands come and go each second. */
 export const createDueQueue = <T extends { dueAt: number }>() => {
@@ -250,8 +250,7 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
       isStopped = true;
       clearTimeout(timer);
       for (const { controller } of running) controller.abort();
-      const all = Promise.all([...running].map((one) => one.ended));
-      await Promise.race([all, sleep(graceMs, undefined, { ref: false })]);
+      await endedWithin(Promise.all([...running].map((one) => one.ended)), graceMs);
     },
   };
 };

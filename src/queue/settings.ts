@@ -1,8 +1,8 @@
 /** How queues and their workers are opened, how a worker rests while Redis refuses its commands, and how it ends. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Processor, Queue, type Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { pause } from '../waiting.ts';
 
 export interface QueueSettings {
   redis: RedisClient;
@@ -47,8 +47,6 @@ export const openQueue = ({ redis, prefix, onError, telemetry }: QueueSettings, 
 /** Short: alerts wait as long when Redis is well again. */
 const REST_MS = 1000;
 
-const restFor: NonNullable<QueueSettings['rest']> = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
-
 /** An answer of Redis itself (no memory, read-only, still loading); a lost connection is waited for by BullMQ. */
 const isRefusal = ({ name }: Error): boolean => name === 'ReplyError';
 
@@ -56,7 +54,7 @@ const isRefusal = ({ name }: Error): boolean => name === 'ReplyError';
  * BullMQ asks again at once, so a worker rests while Redis refuses its commands. Jobs that run may end meanwhile; none is
  * taken.
  */
-const restWhenRefused = (worker: Worker, rest = restFor): void => {
+const restWhenRefused = (worker: Worker, rest = pause): void => {
   const closing = new AbortController();
   worker.on('closing', () => closing.abort());
   let isResting = false;

@@ -2,6 +2,7 @@
 
 import { QueueKeys } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { CLOCKS_DIFFER_MS } from '../time.ts';
 
 /**
  * KEYS: active jobs, stalled jobs, when BullMQ last checked; ARGV: where keys of jobs begin, then ids of workers. The token
@@ -46,8 +47,6 @@ interface OverlongWaitsDependencies {
   monotonic(): number;
 }
 
-/** The clocks of several daemons differ a little. */
-const AHEAD_MS = 5000;
 /** So many jobs, those due first, are looked at for one that waits too long; after a clock was set back nearly all do. */
 const LOOKED_AT = 100;
 const MOVED_AT_ONCE = 500;
@@ -102,7 +101,16 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: O
     const lists = [keys.toKey(queue, 'delayed'), keys.toKey(queue, 'marker')] as const;
     let moved = 0;
     for (let from = '+inf'; from !== ''; ) {
-      const answer = await redis.eval(MOVE, 2, ...lists, now(), AHEAD_MS, keys.toKey(queue, ''), MOVED_AT_ONCE, from);
+      const answer = await redis.eval(
+        MOVE,
+        2,
+        ...lists,
+        now(),
+        CLOCKS_DIFFER_MS,
+        keys.toKey(queue, ''),
+        MOVED_AT_ONCE,
+        from,
+      );
       const [count, next] = answer as [number, string];
       moved += count;
       from = next;
@@ -116,7 +124,7 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: O
    */
   const check = async (queue: string): Promise<number> => {
     const delayed = keys.toKey(queue, 'delayed');
-    const found = await redis.eval(FIND, 1, delayed, now(), AHEAD_MS, keys.toKey(queue, ''), LOOKED_AT);
+    const found = await redis.eval(FIND, 1, delayed, now(), CLOCKS_DIFFER_MS, keys.toKey(queue, ''), LOOKED_AT);
     if (found === null) {
       waiting.delete(queue);
       return 0;
@@ -125,7 +133,7 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: O
     const known = waiting.get(queue);
     const since = known?.job === job ? known.since : monotonic();
     waiting.set(queue, { job, since });
-    if (monotonic() - since < delayMs + AHEAD_MS) return 0;
+    if (monotonic() - since < delayMs + CLOCKS_DIFFER_MS) return 0;
     waiting.delete(queue);
     return shorten(queue);
   };

@@ -1,6 +1,7 @@
 /** Locks by name in Redis, over all daemons. A lock expires when its holder dies. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import { oneAtATime } from '../waiting.ts';
 
 /**
  * Lua: which Redis this is; '' where it does not say. Another run id may be a replica that was promoted, or a server that
@@ -42,17 +43,6 @@ return answer`;
 const LOST = 'the lock was lost to somebody else, or Redis lost what was written last';
 
 type Args = readonly (string | number)[];
-
-/** Concurrent calls share one run: without Redis they would pile up. */
-const oneAtATime = <T>(run: () => Promise<T>): (() => Promise<T>) => {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= run().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-};
 
 /**
  * `ttlMs`: how long a killed holder keeps the others out. A live holder renews its lock every third of it, however long

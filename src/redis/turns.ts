@@ -1,5 +1,5 @@
 /** Work on a timer: what each daemon does for itself, and what one of those that share a Redis does for all of them. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { endedWithin, pause } from '../waiting.ts';
 import type { Locks } from './lock.ts';
 
 export interface Turn {
@@ -69,14 +69,12 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
         return Math.min(everyMs, AGAIN_MS);
       }
     };
-    while (!stopping.aborted) await sleep(await takeSafely(), undefined, { signal: stopping }).catch(() => {});
+    while (!stopping.aborted) await pause(await takeSafely(), stopping);
   };
 
   const ended = Promise.all(turns.map(repeat));
   return {
-    /** Resolves when no turn runs any more, after `graceMs` at the latest: without Redis one may never end. */
-    stopped: async (graceMs: number): Promise<void> => {
-      await Promise.race([ended, sleep(graceMs, undefined, { ref: false })]);
-    },
+    /** Resolves when no turn runs any more, after `graceMs` at the latest. */
+    stopped: (graceMs: number): Promise<void> => endedWithin(ended, graceMs),
   };
 };

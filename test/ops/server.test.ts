@@ -4,12 +4,12 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { oneAtATime } from '../../src/ops/asking.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createPages } from '../../src/ops/page/pages.ts';
 import { createOpsServer, type OpsServer, type OpsServerSettings } from '../../src/ops/server.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
+import { oneAtATime } from '../../src/waiting.ts';
 import { until } from '../support/until.ts';
 import { REPORT } from './report.ts';
 

@@ -1,8 +1,8 @@
 /** The pages of the ops server that people look at. */
 import type { ServerResponse } from 'node:http';
 import { iso } from '../../time.ts';
+import { oneAtATime, withinTime } from '../../waiting.ts';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
-import { oneAtATime, withinTime } from '../asking.ts';
 import type { Health } from '../health.ts';
 import type { StatusReport } from '../status.ts';
 import { createAcknowledgePage, type LinkPages } from './acknowledge.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oneAtATime, withinTime } from '../../src/ops/asking.ts';
+import { oneAtATime, withinTime } from '../src/waiting.ts';
 
 test('calls during a running one share its answer, the next one asks again', async () => {
   const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
