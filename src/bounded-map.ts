@@ -1,18 +1,7 @@
 /** A map with a bound: what was used longest ago goes first. */
 
-interface BoundedMap<K, V> {
-  /** The value of a key, which counts as used now. */
-  get(key: K): V | undefined;
-  set(key: K, value: V): void;
-  has(key: K): boolean;
-  delete(key: K): boolean;
-  /** From the one that was used longest ago. */
-  entries(): IterableIterator<[K, V]>;
-  readonly size: number;
-}
-
 /** `max`: how many entries are kept. Values are never `undefined`. */
-export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: number): BoundedMap<K, V> => {
+export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: number) => {
   const kept = new Map<K, V>();
   const set = (key: K, value: V): void => {
     kept.delete(key);
@@ -21,14 +10,16 @@ export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: 
     if (kept.size > max && oldest !== undefined) kept.delete(oldest);
   };
   return {
-    get: (key) => {
+    /** The value of a key, which counts as used now. */
+    get: (key: K): V | undefined => {
       const value = kept.get(key);
       if (value !== undefined) set(key, value);
       return value;
     },
     set,
-    has: (key) => kept.has(key),
-    delete: (key) => kept.delete(key),
+    has: (key: K): boolean => kept.has(key),
+    delete: (key: K): boolean => kept.delete(key),
+    /** From the one that was used longest ago. */
     entries: () => kept.entries(),
     get size() {
       return kept.size;

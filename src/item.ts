@@ -122,10 +122,9 @@ const cutValue = (value: JsonValue, room: Room): JsonValue => {
   return cutEntries(Object.entries(value), room);
 };
 
-const cutEntries = (entries: readonly [string, JsonValue][], room: Room): JsonObject =>
-  Object.fromEntries(
-    entries.slice(0, room.list).map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]),
-  );
+/** `most`: how many are kept. */
+const cutEntries = (entries: readonly [string, JsonValue][], room: Room, most = room.list): JsonObject =>
+  Object.fromEntries(entries.slice(0, most).map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]));
 
 const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
 
@@ -146,11 +145,7 @@ export const boundItem = (item: JsonObject, most = LARGEST_ITEM): JsonObject => 
   // A list that has no room at all still leaves the item's own short fields.
   const own = Math.max(20, Math.min(Object.keys(whole).length, 200));
   for (const room of ROOMS) {
-    const kept = Object.fromEntries(
-      Object.entries(whole)
-        .slice(0, own)
-        .map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]),
-    );
+    const kept = cutEntries(Object.entries(whole), room, own);
     if (itemSize(kept) <= most) return kept;
   }
   return {};

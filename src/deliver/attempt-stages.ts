@@ -78,7 +78,7 @@ export type UnsentDependencies = Pick<
   'ledger' | 'deadLetters' | 'destinationStats' | 'onDead' | 'onAttempt' | 'now'
 >;
 
-interface Failure {
+export interface Failure {
   destination: Destination;
   alerts: readonly Alert[];
   attempt: number;

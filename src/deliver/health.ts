@@ -9,7 +9,7 @@ import { createBoundedMap } from '../bounded-map.ts';
 import { type DeliveryError, type DeliveryReason, type Explanation, factsOf, isConclusive } from '../errors.ts';
 import { senderId } from '../item.ts';
 import { CLOCKS_DIFFER_MS, DAY_MS } from '../time.ts';
-import type { Pace } from './send-slot.ts';
+import type { Pace } from './rate-limit-rule.ts';
 
 /** Failures in a row that open a circuit; a single one may be a passing fault. */
 const FAILURES = 3;
@@ -56,21 +56,26 @@ for _, key in ipairs(KEYS) do
 end
 return 1`;
 
+/** Lua: whether a daemon has begun something with the circuit so lately that it may still be at it. */
+const IS_AT_IT = `
+local function isAtIt(what, now, forMs, clocksDifferMs)
+  local begunFor = now - tonumber(redis.call('HGET', KEYS[1], what) or '0')
+  return begunFor < tonumber(forMs) and begunFor >= -clocksDifferMs
+end`;
+
 /**
  * KEYS: the circuit; ARGV: now, what this failure counts, how many open the circuit, until when it pauses ('' for not at
  * all), how long it is kept, how long the announcement may take, how far clocks differ. `announcing` is when a
  * daemon began to announce it.
  */
-const FAIL = `
+const FAIL = `${IS_AT_IT}
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('HDEL', KEYS[1], 'probe')
 if failures < tonumber(ARGV[3]) then return {0, 0} end
 if ARGV[4] == '' then redis.call('HDEL', KEYS[1], 'until') else redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
 redis.call('HSETNX', KEYS[1], 'since', ARGV[1])
-local announcingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'announcing') or '0')
-local isAnnouncing = announcingFor < tonumber(ARGV[6]) and announcingFor >= -ARGV[7]
-if redis.call('HEXISTS', KEYS[1], 'announced') == 1 or isAnnouncing then
+if redis.call('HEXISTS', KEYS[1], 'announced') == 1 or isAtIt('announcing', ARGV[1], ARGV[6], ARGV[7]) then
   return {0, tonumber(ARGV[4]) or 0}
 end
 redis.call('HSET', KEYS[1], 'announcing', ARGV[1])
@@ -82,23 +87,14 @@ redis.call('HSET', KEYS[1], 'announced', 1)
 return 1`;
 
 /** KEYS: the circuit; ARGV: now, how long the announcement of the end may take, how far clocks differ. */
-const WORK = `
+const WORK = `${IS_AT_IT}
 if redis.call('HEXISTS', KEYS[1], 'since') == 0 then
   redis.call('DEL', KEYS[1])
   return 0
 end
-local endingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'ending') or '0')
-if endingFor < tonumber(ARGV[2]) and endingFor >= -ARGV[3] then return 0 end
+if isAtIt('ending', ARGV[1], ARGV[2], ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
-
-interface CircuitFailure {
-  reason: DeliveryReason;
-  /** Milliseconds until the failed message is tried again. */
-  retryInMs: number;
-  /** Test messages never open a circuit and never count toward one. Default: false. */
-  isTest?: boolean;
-}
 
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
@@ -117,10 +113,13 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     release: async (ids: readonly string[]): Promise<void> => {
       await redis.eval(RELEASE, ids.length, ...ids.map(keyOf), now());
     },
-    /** `isNews`: it has opened, and nobody has announced that yet. `pausedUntil`: epoch milliseconds; absent while closed. */
+    /**
+     * `retryInMs`: until the failed message is tried again; test messages never open a circuit and never count toward one.
+     * `isNews`: it has opened, and nobody has announced that yet. `pausedUntil`: epoch milliseconds; absent while closed.
+     */
     failed: async (
       id: string,
-      { reason, retryInMs, isTest = false }: CircuitFailure,
+      { reason, retryInMs, isTest = false }: { reason: DeliveryReason; retryInMs: number; isTest?: boolean },
     ): Promise<{ isNews: boolean; pausedUntil?: number }> => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
       const { next, outlook } = factsOf(reason);
@@ -185,14 +184,6 @@ interface HealthDependencies {
   monotonic?(): number;
 }
 
-interface Failed {
-  error: DeliveryError;
-  /** Without secrets, and what the provider answered. */
-  message: string;
-  said?: string;
-  retryInMs: number;
-}
-
 /**
  * Where nothing has failed, Redis is asked once for many messages. What fails in another daemon is noticed this much
  * later, in milliseconds, and what fails here at once.
@@ -240,11 +231,14 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
-    /** Gives until when the destination pauses now; undefined where it does not. */
+    /**
+     * `message`: the error without secrets; `said`: what the provider answered. Gives until when the destination pauses now;
+     * undefined where it does not.
+     */
     failed: async (
       destination: Destination,
       alerts: readonly Alert[],
-      { error, message, said, retryInMs }: Failed,
+      { error, message, said, retryInMs }: { error: DeliveryError; message: string; said?: string; retryInMs: number },
     ): Promise<number | undefined> => {
       const { reason, explanation } = error;
       if (!isConclusive(reason)) {

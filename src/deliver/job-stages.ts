@@ -1,8 +1,11 @@
 /** Stages of a job before anything is composed: what is known of its alerts, and whether they wait, alone or in a batch. */
 import { type Alert, type Destination, isPlayedDown, isSample } from '../alert.ts';
+import { messageOf } from '../errors.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
+import { iso } from '../time.ts';
+import { type Failure, recordFailure, type UnsentDependencies } from './attempt-stages.ts';
 import { type Batching, type DeliverDependencies, DONE, isFresh, type JobRun, type JobStage, rerun } from './stage.ts';
 
 /** Asks until when the destination pauses. A job past its maximum age gets its last try instead: only a try can end it. */
@@ -39,6 +42,42 @@ export const uncoveredOf = async (
   alerts: readonly Alert[],
   { uncovered }: DeliverDependencies,
 ): Promise<readonly Alert[]> => (unlessCovered && uncovered ? uncovered(destination, alerts) : alerts);
+
+/** Records and reports deliveries that die without a try like those that died by one. */
+export const endUnsent = async (
+  { destination, alerts, attempt, reason, message }: Omit<Failure, 'entry'> & { reason: string; message: string },
+  dependencies: UnsentDependencies,
+): Promise<void> => {
+  const at = iso(dependencies.now());
+  const outcome = { outcome: 'dead', durationMs: 0, reason, message } as const;
+  const dead = await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
+  await dependencies.destinationStats.failed(destination, at, message);
+  if (dead.length > 0)
+    dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, isDigest: false, ...outcome });
+};
+
+/** Deliveries to a destination that its receiver disabled die at once: nothing that is sent could change it. */
+export const refuse: JobStage = async ({ job, alerts, disabled }, dependencies) => {
+  if (disabled === undefined) return undefined;
+  const { destination, attempt } = job;
+  const message = `disabled since ${disabled.at}, when ${disabled.message}; tocsin destinations enable ${destination.id}`;
+  if (alerts.length > 0) await endUnsent({ destination, alerts, attempt, reason: 'disabled', message }, dependencies);
+  return DONE;
+};
+
+/**
+ * Ends the alerts that no format could compose, after everything else of their job: a fault of ours, which a repeat would
+ * only repeat. As dead letters they wait for a version that can.
+ */
+export const giveUp = async (
+  { job: { destination, attempt }, uncomposable }: Pick<JobRun, 'job' | 'uncomposable'>,
+  dependencies: DeliverDependencies,
+): Promise<void> => {
+  for (const { alerts, error } of uncomposable) {
+    const message = `no message could be made of it, not even the plainest: ${dependencies.scrub(messageOf(error))}`;
+    await endUnsent({ destination, alerts, attempt, reason: 'uncomposable', message }, dependencies);
+  }
+};
 
 /** Leaves out alerts that another alert covers by now. */
 export const correlate: JobStage = async (run, dependencies) => {

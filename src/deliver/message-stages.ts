@@ -7,7 +7,6 @@ import { joinBatch, tryAgain, uncoveredOf, unlessLastTry, waitUntil } from './jo
 import {
   type Batching,
   type DeliverDependencies,
-  type InFlight,
   isFresh,
   type JobRun,
   type MessageDependencies,
@@ -70,7 +69,7 @@ export const rest: MessageStage = async ({ message, job }, { sendSlots }) => {
 const RECENT_MS = 200;
 
 /** Running jobs and unrecorded ends are bounded together, so a kill repeats no more than if each job waited. */
-const mayGoOn = ({ jobs, unrecorded, most }: InFlight): boolean => jobs + unrecorded <= most;
+const mayGoOn = ({ jobs, unrecorded, most }: MessageDependencies['inFlight']): boolean => jobs + unrecorded <= most;
 
 /**
  * Notes that a message was delivered. True where another job delivered some of it in the same moment, or of one before.

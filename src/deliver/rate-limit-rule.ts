@@ -14,6 +14,12 @@ export interface Rate {
   burst?: number;
 }
 
+/** A destination, or a sender that several destinations share, and how fast it is written to. */
+export interface Pace {
+  id: string;
+  rate: Rate;
+}
+
 /** The messages of one protocol that wait at one destination: those after `served`, up to `last`. */
 export interface Line {
   readonly name: string;

@@ -14,6 +14,7 @@ import {
   isFree,
   lastMoment,
   movedBack,
+  type Pace,
   type Rate,
   type RateState,
   reserve,
@@ -70,16 +71,7 @@ export const createRateStateStore = (redis: RedisClient, prefix: string): RateSt
 });
 
 /** What a rate limits: a destination, or a sender that several destinations share. */
-interface Paced {
-  id: string;
-}
-
-interface RateLimiterDependencies {
-  store: RateStateStore;
-  now(): number;
-  /** Default: the process' own. */
-  monotonic?(): number;
-}
+type Paced = Pick<Pace, 'id'>;
 
 /** A state is kept a day beyond its last moment: jobs that hold its slots may come late. */
 const KEEP_MS = 86_400_000;
@@ -109,8 +101,15 @@ const takeSteps = (steps: readonly Step[], begin: RateState, at: number): { stat
   return { state, slots };
 };
 
-export const createRateLimiter = (dependencies: RateLimiterDependencies) => {
-  const { store, now, monotonic = () => performance.now() } = dependencies;
+export const createRateLimiter = ({
+  store,
+  now,
+  monotonic = () => performance.now(),
+}: {
+  store: RateStateStore;
+  now(): number;
+  monotonic?(): number;
+}) => {
   const remembered = createBoundedMap<string, { kept: KeptState; at: number }>(MOST_REMEMBERED);
 
   /** Steps that change nothing are compared, too: another daemon may have moved the slots. */

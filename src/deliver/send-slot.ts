@@ -4,14 +4,8 @@ import { lineId } from '../item.ts';
 import { nextOf } from '../queue/fairness.ts';
 import type { ParcelJob, Slot } from '../queue/job.ts';
 import { pause } from '../waiting.ts';
-import { NEAR_MS, type Rate } from './rate-limit-rule.ts';
+import { NEAR_MS, type Pace, type Rate } from './rate-limit-rule.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-
-/** A destination, or a sender that several destinations share, and how fast it is written to. */
-export interface Pace {
-  id: string;
-  rate: Rate;
-}
 
 interface SenderTurnsDependencies {
   /** The sender's next slot: when it comes, in epoch milliseconds. */

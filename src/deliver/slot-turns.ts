@@ -51,13 +51,8 @@ export const join = (lines: readonly Line[], name: string, held?: Place): { line
     ? { lines, place: held }
     : joinEnd(lines, name);
 
-interface Ahead {
-  ofOwnLine: number;
-  ofOthers: number;
-}
-
 /** How many messages go before this one. */
-export const aheadOf = (lines: readonly Line[], { line, number }: Place): Ahead => {
+export const aheadOf = (lines: readonly Line[], { line, number }: Place): { ofOwnLine: number; ofOthers: number } => {
   const own = lines.findIndex(({ name }) => name === line);
   const counts = lines.map(({ served, last }, index) =>
     Math.max(0, Math.min(last, lastBefore(index, own, number)) - served),

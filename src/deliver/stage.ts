@@ -118,22 +118,15 @@ export interface DeliverDependencies {
   random(): number;
 }
 
-/**
- * What a killed daemon may send twice, of one kind: the message that each running job sends, and those whose ends are on
- * their way into the ledger.
- */
-export interface InFlight {
-  jobs: number;
-  unrecorded: number;
-  /** Both together. */
-  most: number;
-}
-
 /** The stages of a message may make attempts. */
 export interface MessageDependencies extends DeliverDependencies {
   /** One try, through the stages of `worker.ts`. */
   attempt(input: AttemptInput): Promise<AttemptResult>;
-  inFlight: InFlight;
+  /**
+   * What a killed daemon may send twice, of one kind: the message that each running job sends, and those whose ends are on
+   * their way into the ledger; `most`: both together.
+   */
+  inFlight: { jobs: number; unrecorded: number; most: number };
 }
 
 /** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */

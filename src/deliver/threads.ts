@@ -7,6 +7,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reassessed } from '../queue/job.ts';
+import { RELEASE } from '../redis/lock.ts';
 
 export interface Earlier {
   /** Of the message that was sent, see `channels/channel.ts`. */
@@ -23,31 +24,11 @@ interface Remembered extends Earlier {
   growsUntil: number;
 }
 
-export interface Threads {
-  /** The message that these alerts belong to, where there is one. */
-  find(destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined>;
-  remember(destination: Destination, alerts: readonly Alert[], sent: { handle: string; sentAt: number }): Promise<void>;
-  /** The message with an alert that was assessed again, while it can be changed; its alerts say so. */
-  reassess(destination: Destination, change: Reassessed): Promise<Earlier | undefined>;
-  /** That message was changed. */
-  noteReassessed(destination: Destination, change: Reassessed): Promise<void>;
-  /**
-   * Reserves the message that these alerts belong to, or will be: of two changes at once, the later would undo the earlier.
-   * `'taken'` where another job has it, undefined where there is none that could grow; else what ends the claim.
-   */
-  claim(destination: Destination, alerts: readonly Alert[]): Promise<(() => Promise<void>) | 'taken' | undefined>;
-}
-
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
 
 /** A job that found its message claimed asks again after this many milliseconds: by then it is changed. */
 export const ASK_AGAIN_MS = 700;
-
-/** KEYS: the claim; ARGV: its owner. */
-const UNCLAIM = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`;
 
 const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
   `${prefix}:thread:${destination}:${txHash}`;
@@ -60,7 +41,7 @@ export const createThreadClaims = (redis: Redis | Cluster, prefix: string) => ({
     const owner = randomUUID();
     if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return undefined;
     return async () => {
-      await redis.eval(UNCLAIM, 1, key, owner);
+      await redis.eval(RELEASE, 1, key, owner);
     };
   },
 });
@@ -108,7 +89,7 @@ export const createThreads = (
   prefix: string,
   ledger: Pick<Ledger, 'read'>,
   { windowMs, keepMs = 0, now }: ThreadSettings,
-): Threads => {
+) => {
   const claims = createThreadClaims(redis, prefix);
   const keyOf = ({ id }: Destination, txHash: string): string => keyIn(prefix, id, txHash);
   const growingOf = (alerts: readonly Alert[]): string | undefined =>
@@ -125,8 +106,7 @@ export const createThreads = (
     return json === null ? undefined : (JSON.parse(json) as Remembered);
   };
 
-  /** The message with this alert, with what has changed. */
-  const changed = async (destination: Destination, change: Reassessed): Promise<Remembered | undefined> => {
+  const changed = async (destination: Destination, change: Reassessed): Promise<Earlier | undefined> => {
     const earlier = await recall(destination, change.txHash);
     return earlier?.alerts.some(({ id }) => id === change.of)
       ? { ...earlier, alerts: withChange(earlier.alerts, change) }
@@ -134,14 +114,19 @@ export const createThreads = (
   };
 
   return {
-    find: async (destination, alerts) => {
+    /** The message that these alerts belong to, where there is one. */
+    find: async (destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined> => {
       const below = belowOf(alerts);
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
       const earlier = txHash === undefined ? undefined : await recall(destination, txHash);
       return earlier && now() < earlier.growsUntil ? earlier : undefined;
     },
-    remember: async (destination, alerts, { handle, sentAt }) => {
+    remember: async (
+      destination: Destination,
+      alerts: readonly Alert[],
+      { handle, sentAt }: { handle: string; sentAt: number },
+    ): Promise<void> => {
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
       const growsUntil = now() + windowMs;
@@ -149,16 +134,27 @@ export const createThreads = (
       const forMs = Buffer.byteLength(json) > KEPT_MAX_BYTES ? windowMs : Math.max(windowMs, keepMs);
       if (forMs > 0) await redis.set(keyOf(destination, txHash), json, 'PX', forMs);
     },
+    /** The message with an alert that was assessed again, while it can be changed; its alerts say so. */
     reassess: changed,
-    noteReassessed: async (destination, change) => {
+    /** That message was changed. */
+    noteReassessed: async (destination: Destination, change: Reassessed): Promise<void> => {
       const after = await changed(destination, change);
       // It keeps its expiry; if it has just expired, it stays away.
       if (after) await redis.set(keyOf(destination, change.txHash), JSON.stringify(after), 'KEEPTTL', 'XX');
     },
-    claim: async (destination, alerts) => {
+    /**
+     * Reserves the message that these alerts belong to, or will be: of two changes at once, the later would undo the earlier.
+     * `'taken'` where another job has it, undefined where there is none that could grow; else what ends the claim.
+     */
+    claim: async (
+      destination: Destination,
+      alerts: readonly Alert[],
+    ): Promise<(() => Promise<void>) | 'taken' | undefined> => {
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
       return (await claims.claim(destination.id, txHash)) ?? 'taken';
     },
   };
 };
+
+export type Threads = ReturnType<typeof createThreads>;

@@ -6,7 +6,7 @@ import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
 import { decide, record, report, transmit, updateCircuit } from './attempt-stages.ts';
 import { acknowledged, compose } from './compose.ts';
-import { batch, correlate, dropBatch, inOrder, lookUp, pause } from './job-stages.ts';
+import { batch, correlate, dropBatch, giveUp, inOrder, lookUp, pause, refuse } from './job-stages.ts';
 import { afterRepeat, defer, rest, settle, whenRecorded } from './message-stages.ts';
 import { reassess, reassessedJob } from './reassess.ts';
 import { send } from './send.ts';
@@ -19,7 +19,6 @@ import {
   rerun,
   runStages,
 } from './stage.ts';
-import { giveUp, refuse } from './unsent.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 const JOB_STAGES = [

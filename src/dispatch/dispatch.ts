@@ -16,7 +16,7 @@ export interface Routes {
 export interface DispatchRun {
   alerts: readonly RoutedAlert[];
   /** Filled in by `pack`: parcels that become jobs `delayMs` later; absent: at once. */
-  groups: readonly { parcels: Parcel[]; delayMs?: number }[];
+  groups: readonly { parcels: Parcel[]; delayMs?: number | undefined }[];
   /** Makes a deliberate repeat of the same alerts other jobs. */
   nonce?: string;
 }
@@ -110,10 +110,7 @@ export const setDeadline: Stage<'setDeadline'> = async (run, dependencies) => {
 /** One parcel for each destination. Alerts that wait for correlation have parcels of their own. */
 export const pack: Stage<never> = async (run) => {
   const byDelay = Map.groupBy(run.alerts, ({ delayMs }) => delayMs);
-  const groups = [...byDelay].map(([delayMs, alerts]) => ({
-    parcels: toParcels(alerts),
-    ...(delayMs === undefined ? {} : { delayMs }),
-  }));
+  const groups = [...byDelay].map(([delayMs, alerts]) => ({ parcels: toParcels(alerts), delayMs }));
   return { ...run, groups };
 };
 
@@ -135,27 +132,24 @@ const STAGES: readonly Stage[] = [bound, enrich, route, correlate, suppress, set
 /** For alerts whose destinations are known: a follow-up goes where the alert that it follows went. */
 const ROUTED_STAGES: readonly Stage[] = [bound, suppress, pack, record, enqueue];
 
-export interface Dispatch {
-  /** When it resolves, every alert is durably queued or accounted for. `nonce` makes a deliberate repeat other jobs. */
-  dispatch(alerts: readonly Alert[], nonce?: string): Promise<void>;
-  /** The same for alerts whose destinations are known. Gives how many parcels were queued. */
-  dispatchRouted(alerts: readonly RoutedAlert[]): Promise<number>;
-}
-
-export const createDispatch = (dependencies: DispatchDependencies): Dispatch => {
+export const createDispatch = (dependencies: DispatchDependencies) => {
   const run = async (stages: readonly Stage[], alerts: readonly RoutedAlert[], nonce?: string) => {
     let current: DispatchRun = { alerts, groups: [], ...(nonce === undefined ? {} : { nonce }) };
     for (const stage of stages) current = await stage(current, dependencies);
     return current;
   };
   return {
-    dispatch: async (alerts, nonce) => {
+    /** When it resolves, every alert is durably queued or accounted for. `nonce` makes a deliberate repeat other jobs. */
+    dispatch: async (alerts: readonly Alert[], nonce?: string): Promise<void> => {
       const unrouted = alerts.map((alert) => ({ alert, destinations: [] }));
       await run(STAGES, unrouted, nonce);
     },
-    dispatchRouted: async (alerts) => {
+    /** The same for alerts whose destinations are known. Gives how many parcels were queued. */
+    dispatchRouted: async (alerts: readonly RoutedAlert[]): Promise<number> => {
       const { groups } = await run(ROUTED_STAGES, alerts);
       return groups.reduce((sum, { parcels }) => sum + parcels.length, 0);
     },
   };
 };
+
+export type Dispatch = ReturnType<typeof createDispatch>;

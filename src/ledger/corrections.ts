@@ -1,7 +1,7 @@
 /** What operators change in the ledger. An ordinary delivery never comes here. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import {
   type Act,
@@ -43,9 +43,7 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
     act: Amendment,
   ): Promise<(DeliveryState | undefined)[]> => {
     const done: Act = { at: iso(now()), act };
-    const noted = redis.pipeline();
-    for (const alert of alerts) recordAlert(noted, keys, alert);
-    await execute(noted);
+    await askEach(redis, alerts, (batch, alert) => recordAlert(batch, keys, alert));
     const next = (before: DeliveryRecord | undefined): DeliveryRecord | undefined =>
       before && !mayAmend(act, before) ? undefined : amended(before, target, done);
     const found = await change(alerts.map((alert) => ({ destination: target, alert, next })));
@@ -62,9 +60,7 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
     drop: (target: Target, alerts: readonly Alert[]) => amend(target, alerts, 'dropped'),
     /** Removes the record that an alert had no destination, once it has one. */
     clearUnroutable: async (alerts: readonly Alert[]): Promise<void> => {
-      const batch = redis.pipeline();
-      for (const { id } of alerts) batch.hdel(keys.alert(id), NO_DESTINATION.id);
-      await execute(batch);
+      await askEach(redis, alerts, (batch, { id }) => batch.hdel(keys.alert(id), NO_DESTINATION.id));
     },
   };
 };

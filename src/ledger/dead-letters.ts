@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { deliveryId } from '../item.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach, execute } from '../redis/pipeline.ts';
 import { NO_DESTINATION } from './record.ts';
 
 export interface DeadDelivery {
@@ -18,11 +18,6 @@ export interface DeadDelivery {
   attempts: number;
   /** ISO 8601. */
   at: string;
-}
-
-interface DeadCount {
-  destination: Destination;
-  dead: number;
 }
 
 /** The id under which a dead delivery is kept. */
@@ -51,9 +46,10 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
   };
 
   const remove = async (letters: readonly DeadDelivery[]): Promise<number> => {
-    const batch = redis.pipeline();
-    for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
-    return (await execute(batch)).filter((answer) => answer === 1).length;
+    const answers = await askEach(redis, letters, (batch, letter) =>
+      batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter)),
+    );
+    return answers.filter((answer) => answer === 1).length;
   };
 
   let known = new Map<string, Pick<DeadDelivery, 'destination' | 'at'>>();
@@ -118,8 +114,10 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
      * How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. `since`:
      * only those that died then or later (ISO 8601).
      */
-    byDestination: async (since = ''): Promise<ReadonlyMap<Destination['id'], DeadCount>> => {
-      const counts = new Map<string, DeadCount>();
+    byDestination: async (
+      since = '',
+    ): Promise<ReadonlyMap<Destination['id'], { destination: Destination; dead: number }>> => {
+      const counts = new Map<string, { destination: Destination; dead: number }>();
       for (const { destination, at } of (await overview()).values()) {
         if (!destination || at < since) continue;
         counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });

@@ -4,7 +4,7 @@ import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { mapInChunks } from '../chunks.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach, execute } from '../redis/pipeline.ts';
 import { HOUR_MS, iso } from '../time.ts';
 
 const STEP_MS = 600_000;
@@ -83,9 +83,10 @@ export const createLatencies = (redis: Redis | Cluster, prefix: string) => {
     between: async (from: number, to: number): Promise<LatencyStep[]> => {
       const first = Math.floor(from / HOUR_MS) * HOUR_MS;
       const hours = Array.from({ length: Math.floor((to - first) / HOUR_MS) + 1 }, (_, hour) => first + hour * HOUR_MS);
-      const batch = redis.pipeline();
-      for (const hour of hours) batch.hgetall(keyOf(hour));
-      const found = (await execute(batch)) as Record<string, string>[];
+      const found = (await askEach(redis, hours, (batch, hour) => batch.hgetall(keyOf(hour)))) as Record<
+        string,
+        string
+      >[];
       const steps = new Map<number, Bins>();
       for (const [index, fields] of found.entries()) {
         for (const [field, count] of Object.entries(fields)) {
@@ -176,8 +177,10 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string) =
   const indexed = createBoundedMap<string, true>(MOST_INDEXED);
 
   /** A count that begins again is a destination that is new, or was forgotten: by `forget`, or by a Redis that lost it. */
-  const indexNew = async (all: readonly Success[], sums: readonly unknown[]): Promise<void> => {
-    const fresh = all.filter(({ destination: { id }, delivered }, at) => !indexed.has(id) || sums[at] === delivered);
+  const indexNew = async (all: readonly Success[], answers: readonly unknown[]): Promise<void> => {
+    // The first of two answers each is the new count.
+    const isFirst = ({ delivered }: Success, index: number): boolean => answers[2 * index] === delivered;
+    const fresh = all.filter((one, index) => !indexed.has(one.destination.id) || isFirst(one, index));
     if (fresh.length === 0) return;
     const ids = fresh.map(({ destination }) => destination.id);
     await redis.sadd(index, ...ids);
@@ -192,11 +195,7 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string) =
     const batch = redis.pipeline();
     for (const success of all) add(batch, success);
     latencies.write(batch);
-    const answers = await execute(batch);
-    await indexNew(
-      all,
-      all.map((_, at) => answers[2 * at]),
-    );
+    await indexNew(all, await execute(batch));
   };
 
   return {

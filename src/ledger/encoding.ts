@@ -141,12 +141,10 @@ const SUMMARY = '~';
 
 export const encodeSummary = (alert: Summary): string => {
   const { source, service, protocol, type, itemId, at, readAt, txHash, followUp } = alert;
-  const written: WrittenSummary = [
-    ...[SOURCES.indexOf(source), service, protocol, type, itemId, timeOf(at), timeOf(readAt)],
-  ] as unknown as WrittenSummary;
-  if (txHash !== undefined || followUp !== undefined) written.push(txHash ?? 0);
-  if (followUp !== undefined) written.push(followUp);
-  return SUMMARY + JSON.stringify(written);
+  const list: WrittenSummary = [SOURCES.indexOf(source), service, protocol, type, itemId, timeOf(at), timeOf(readAt)];
+  if (txHash !== undefined || followUp !== undefined) list.push(txHash ?? 0);
+  if (followUp !== undefined) list.push(followUp);
+  return SUMMARY + JSON.stringify(list);
 };
 
 /** `id`: the alert's. */

@@ -1,8 +1,8 @@
 /** The ledger's alerts by date: for audits, for lists, and to keep the ledger bounded. No delivery asks it. */
-import type { Cluster, Redis } from 'ioredis';
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach } from '../redis/pipeline.ts';
 import { IS_STATE, parseRecord, parseSummary } from './encoding.ts';
 import {
   ALERT_FIELD,
@@ -49,25 +49,19 @@ export const createAlertIndex = (
   const transactions = createTransactions(redis, keys);
 
   const read = async (ids: readonly string[]): Promise<(AlertRecord['alert'] | undefined)[]> => {
-    const batch = redis.pipeline();
-    for (const id of ids) batch.hget(keys.alert(id), ALERT_FIELD);
-    const abouts = (await execute(batch)) as (string | null)[];
-    return ids.map((id, index) => {
-      const about = abouts[index] ?? null;
-      return about === null ? undefined : parseSummary(id, about);
-    });
+    const found = await askEach(redis, ids, (batch, id) => batch.hget(keys.alert(id), ALERT_FIELD));
+    return ids.map((id, index) => (typeof found[index] === 'string' ? parseSummary(id, found[index]) : undefined));
   };
 
   /** Gives how many of them stay, because they are open, and how many were gone already. */
   const remove = async (all: readonly Indexed[]): Promise<{ open: number; gone: number }> => {
     const alerts = await read(all.map(([id]) => id));
-    const batch = redis.pipeline();
-    for (const [index, [id, date = '']] of all.entries()) {
+    const answers = await askEach(redis, all.entries(), (batch, [index, [id, date = '']]) => {
       const alert = alerts[index];
       const own = [keys.alert(id), keys.index, keys.transactions, keys.trimmedTo];
       batch.eval(REMOVE, own.length, ...own, id, (alert && transactionMember(alert)) ?? '', date);
-    }
-    const open = (await execute(batch)).filter((answer) => answer === 1).length;
+    });
+    const open = answers.filter((answer) => answer === 1).length;
     return { open, gone: alerts.filter((alert) => alert === undefined).length };
   };
 
@@ -110,10 +104,8 @@ export const createAlertIndex = (
     newest: (most: number): Promise<string[]> => redis.zrevrange(keys.index, 0, most - 1),
     /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
     destinations: async (alerts: readonly Alert['id'][]): Promise<Destination['id'][][]> => {
-      const batch = redis.pipeline();
-      for (const id of alerts) batch.hkeys(keys.alert(id));
-      const fields = (await execute(batch)) as string[][];
-      return fields.map((all) => all.filter((field) => field !== ALERT_FIELD));
+      const fields = await askEach(redis, alerts, (batch, id) => batch.hkeys(keys.alert(id)));
+      return (fields as string[][]).map((all) => all.filter((field) => field !== ALERT_FIELD));
     },
     /** Ids of a track's alerts with a waiting delivery, oldest first. */
     open: (track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]> =>
@@ -187,17 +179,14 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
     /** The latest alerts by date, newest first; at most `deliveries` of each. */
     latest: async (alerts: number, deliveries: number): Promise<AlertOutline[]> => {
       const ids: Alert['id'][] = await redis.zrevrange(keys.index, 0, alerts - 1);
-      const batch = redis.pipeline();
-      for (const id of ids) batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
-      const answers = (await execute(batch)) as Answer[];
+      const ask = (batch: ChainableCommander, id: string) =>
+        batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
+      const answers = (await askEach(redis, ids, ask)) as Answer[];
       return ids.flatMap((id, index) => outlineOf(id, answers[index] ?? ['', [], []]));
     },
     /** How many alerts are dated in each of these spans, in epoch milliseconds; the end is excluded. */
-    counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> => {
-      const batch = redis.pipeline();
-      for (const { from, to } of spans) batch.zcount(keys.index, from, `(${to}`);
-      return (await execute(batch)) as number[];
-    },
+    counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> =>
+      (await askEach(redis, spans, (batch, { from, to }) => batch.zcount(keys.index, from, `(${to}`))) as number[],
   };
 };
 

@@ -93,10 +93,8 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     },
     /** Those of a parcel's alerts that still have to be sent. */
     pending: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
-      const texts = await textsOf(
-        destination,
-        alerts.map(({ id }) => id),
-      );
+      const ids = alerts.map(({ id }) => id);
+      const texts = await textsOf(destination, ids);
       return alerts.filter((alert, index) => {
         const text = texts[index] ?? '';
         lastRead.set(alert, { destination: destination.id, text });

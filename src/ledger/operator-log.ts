@@ -1,6 +1,6 @@
 /** What operators did, by commands or on the status page: each writes it down where it acts, and every daemon copies it into its log. */
 import type { Cluster, Redis } from 'ioredis';
-import { execute } from '../redis/pipeline.ts';
+import { askEach } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 
 /** A mute as the log names it. Times are ISO 8601. */
@@ -65,11 +65,9 @@ export const createOperatorLog = (redis: Redis | Cluster, prefix: string, now: (
     record: async (...actions: readonly OperatorAction[]): Promise<void> => {
       if (actions.length === 0) return;
       const at = iso(now());
-      const batch = redis.pipeline();
-      for (const action of actions) {
-        batch.xadd(key, 'MAXLEN', mostKept, '*', 'action', JSON.stringify({ ...action, at }));
-      }
-      await execute(batch);
+      await askEach(redis, actions, (batch, action) =>
+        batch.xadd(key, 'MAXLEN', mostKept, '*', 'action', JSON.stringify({ ...action, at })),
+      );
     },
     /** Where the log ends now; what is recorded later comes after it. */
     end: async (): Promise<string> => (await newest(1))[0]?.[0] ?? BEGINNING,

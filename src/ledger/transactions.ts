@@ -1,5 +1,5 @@
 /** Alerts by their transaction: one sorted set, in the order of its members, which begin with the transaction. */
-import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
 import { contentId } from '../item.ts';
 import type { LedgerKeys } from './record.ts';
@@ -23,16 +23,6 @@ const idsOf = async (members: Promise<string[]>): Promise<string[]> =>
 /** Undefined for an alert that names no transaction. */
 export const transactionMember = ({ id, txHash }: Pick<Alert, 'id' | 'txHash'>): string | undefined =>
   txHash === undefined ? undefined : `${beginningOf(txHash)}${id}`;
-
-/** Finds the alert by its transaction from now on. */
-export const indexTransaction = (
-  batch: ChainableCommander,
-  keys: LedgerKeys,
-  alert: Pick<Alert, 'id' | 'txHash'>,
-): void => {
-  const member = transactionMember(alert);
-  if (member !== undefined) batch.zadd(keys.transactions, 0, member);
-};
 
 /** KEYS: the transactions, then alerts; ARGV: the members of these. Removes those whose alert is gone. */
 const DROP_GONE = `

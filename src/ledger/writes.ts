@@ -8,10 +8,10 @@
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach, execute } from '../redis/pipeline.ts';
 import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
 import { ALERT_FIELD, type DeliveryRecord, type LedgerKeys, RETENTION_SECONDS, type Target } from './record.ts';
-import { indexTransaction, transactionMember } from './transactions.ts';
+import { transactionMember } from './transactions.ts';
 
 /** Lua: lists to be written at the end, one command a key. */
 const COLLECT = `
@@ -173,7 +173,8 @@ end`;
 export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
   batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, encodeSummary(alert));
   batch.zadd(keys.index, Date.parse(alert.at), alert.id);
-  indexTransaction(batch, keys, alert);
+  const member = transactionMember(alert);
+  if (member !== undefined) batch.zadd(keys.transactions, 0, member);
 };
 
 /** A delivery that is to be changed. */
@@ -204,10 +205,10 @@ export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =
   const readAll = async (attempted: readonly Attempted[]): Promise<void> => {
     const unread = attempted.filter(({ text }) => text === undefined);
     if (unread.length === 0) return;
-    const batch = redis.pipeline();
-    for (const { change } of unread) batch.hget(keys.alert(change.alert.id), change.destination.id);
-    const found = (await execute(batch)) as (string | null)[];
-    for (const [index, one] of unread.entries()) one.text = found[index] ?? '';
+    const found = await askEach(redis, unread, (batch, { change: { alert, destination } }) =>
+      batch.hget(keys.alert(alert.id), destination.id),
+    );
+    for (const [index, one] of unread.entries()) one.text = String(found[index] ?? '');
   };
 
   /** Gives those that another change came between; they know what that one wrote. */

@@ -36,12 +36,8 @@ const claimOf = ({ fairnessKey, destination, slot, ticket }: ParcelJob, priority
 });
 
 /** The same moment by both clocks. */
-interface Moment {
-  wall: number;
-  monotonic: number;
-}
-
-const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
+const moment = () => ({ wall: Date.now(), monotonic: performance.now() });
+type Moment = ReturnType<typeof moment>;
 
 /**
  * Milliseconds from `now` until `runAt`, which was computed after `begun`. If the clock was set back meanwhile, `runAt` may
@@ -63,11 +59,6 @@ const createRecall = (queue: Pick<Queue, 'getJob'>) => {
   const away = createBoundedMap<string, number>(MOST_AWAY);
   let isRecalling = false;
 
-  const bring = async (id: string): Promise<void> => {
-    const job = await queue.getJob(id);
-    await job?.promote();
-  };
-
   return {
     wentBack: away.set,
     /** There is room: some jobs come at once. Never throws. */
@@ -77,8 +68,9 @@ const createRecall = (queue: Pick<Queue, 'getJob'>) => {
       const due = Date.now();
       const some = [...away.entries()].slice(0, RECALLED_AT_ONCE);
       for (const [id] of some) away.delete(id);
+      const early = some.filter(([, until]) => until > due);
       // A job that runs already, or is gone, cannot be brought forward, and need not be.
-      await Promise.allSettled(some.filter(([, until]) => until > due).map(([id]) => bring(id)));
+      await Promise.allSettled(early.map(async ([id]) => (await queue.getJob(id))?.promote()));
       isRecalling = false;
     },
   };

@@ -3,7 +3,7 @@ import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { execute } from '../redis/pipeline.ts';
+import { askEach, execute } from '../redis/pipeline.ts';
 import { batchKeys } from './batch-store.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
 import { queueName } from './settings.ts';
@@ -30,11 +30,9 @@ const createJobReader = (redis: RedisClient, prefix: string) => {
     for (const set of ['delayed', 'prioritized']) lists.zrange(key(set), '0', '-1');
     const all = ((await execute(lists)) as string[][]).flat();
     for (const ids of chunksOf(all, READ_AT_ONCE)) {
-      const batch = redis.pipeline();
-      for (const id of ids) batch.hmget(key(id), 'timestamp', 'data');
-      const found = (await execute(batch)) as [string | null, string | null][];
+      const found = await askEach(redis, ids, (batch, id) => batch.hmget(key(id), 'timestamp', 'data'));
       yield ids.flatMap((id, index) => {
-        const [queuedAt = null, json = null] = found[index] ?? [];
+        const [queuedAt, json] = found[index] as [string | null, string | null];
         return queuedAt === null || json === null ? [] : [{ id, queuedAt: Number(queuedAt), json }];
       });
     }

@@ -42,7 +42,6 @@ interface OverlongWaitsDependencies {
   /** Of the queues. */
   prefix: string;
   queues: readonly string[];
-  /** Epoch milliseconds, by the clock that BullMQ uses. */
   now(): number;
   monotonic(): number;
 }
@@ -54,14 +53,20 @@ const MOVED_AT_ONCE = 500;
 /** BullMQ's scores are milliseconds times this, and in the rest the order within one. */
 const PER_MS = 4096;
 
-/** KEYS: the delayed jobs; ARGV: now, how far ahead is too far, the jobs' prefix, how many to look at. */
-const FIND = `
+/** Lua: from which score on jobs are far ahead, and by how much one is delayed, where it is due after longer than that. */
+const TOO_LONG = `
 local from = (ARGV[1] + ARGV[2]) * ${PER_MS}
+local function delayOf(job, score)
+  local delay = tonumber(redis.call('HGET', ARGV[3] .. job, 'delay') or '')
+  return delay and math.floor(score / ${PER_MS}) - ARGV[1] > delay + ARGV[2] and delay
+end`;
+
+/** KEYS: the delayed jobs; ARGV: now, how far ahead is too far, the jobs' prefix, how many to look at. */
+const FIND = `${TOO_LONG}
 local jobs = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])
 for index = 1, #jobs, 2 do
-  local delay = tonumber(redis.call('HGET', ARGV[3] .. jobs[index], 'delay') or '')
-  local due = math.floor(jobs[index + 1] / ${PER_MS})
-  if delay and due - ARGV[1] > delay + ARGV[2] then return {jobs[index] .. ' ' .. due, delay} end
+  local delay = delayOf(jobs[index], jobs[index + 1])
+  if delay then return {jobs[index] .. ' ' .. math.floor(jobs[index + 1] / ${PER_MS}), delay} end
 end
 return false`;
 
@@ -70,15 +75,13 @@ return false`;
  * that is due last, so that none is met twice as one that is too far ahead. Answers with how many it moved, and where to
  * go on.
  */
-const MOVE = `
-local from = (ARGV[1] + ARGV[2]) * ${PER_MS}
+const MOVE = `${TOO_LONG}
 local jobs = redis.call('ZREVRANGEBYSCORE', KEYS[1], ARGV[5], from, 'WITHSCORES', 'LIMIT', 0, ARGV[4])
 local moved = 0
 for index = 1, #jobs, 2 do
-  local delay = tonumber(redis.call('HGET', ARGV[3] .. jobs[index], 'delay') or '')
-  local score = tonumber(jobs[index + 1])
-  if delay and math.floor(score / ${PER_MS}) - ARGV[1] > delay + ARGV[2] then
-    local due = string.format('%.0f', (ARGV[1] + delay) * ${PER_MS} + score % ${PER_MS})
+  local delay = delayOf(jobs[index], jobs[index + 1])
+  if delay then
+    local due = string.format('%.0f', (ARGV[1] + delay) * ${PER_MS} + jobs[index + 1] % ${PER_MS})
     redis.call('ZADD', KEYS[1], due, jobs[index])
     moved = moved + 1
   end

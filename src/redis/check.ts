@@ -79,10 +79,8 @@ const checkSettings = (info: Info): RedisFinding[] => {
 
 /** What a node says of itself; undefined where it does not answer in time. */
 const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | undefined> => {
-  const answer = await withinTime(
-    node.info().catch((error: Error) => error),
-    patience,
-  );
+  const asked = node.info().catch((error: Error) => error);
+  const answer = await withinTime(asked, patience);
   return typeof answer === 'string' ? parseInfo(answer) : answer;
 };
 
@@ -106,10 +104,8 @@ const unreachable = (trouble: RedisTrouble | undefined): string =>
 /** In a Cluster the keys may be on any master. */
 const nodesOf = async (redis: RedisClient, patience: Patience): Promise<Redis[]> => {
   if (!(redis instanceof Cluster)) return [redis];
-  await withinTime(
-    redis.ping().catch(() => {}),
-    patience,
-  );
+  const asked = redis.ping().catch(() => {});
+  await withinTime(asked, patience);
   return redis.nodes('master');
 };
 
@@ -163,23 +159,20 @@ const checkPermissions = async (
   { address, prefix }: RedisPlace,
   patience: Patience,
 ): Promise<RedisFinding[]> => {
-  const tried = await withinTime(
-    refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined),
-    patience,
-  );
+  const trying = refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined);
+  const tried = await withinTime(trying, patience);
   if (tried === undefined) return [];
   const rule = 'docs/redis-keys.md has the ACL rule that it needs';
   const { commands, isKeyRefused, unwritable } = tried;
-  const say = (name: RedisFinding['name'], says: string) => ({ name, message: `Redis at ${address} ${says}` });
-  const keys = `does not let our user read and write keys that begin with ${prefix}: (NOPERM); ${rule}`;
-  const writes = `takes no writes now (${unwritable}): nothing can be queued or delivered until it does.`;
-  return [
-    ...(isKeyRefused ? [say('forbidden', keys)] : []),
-    ...(commands.length === 0
-      ? []
-      : [say('forbidden', `does not let our user run ${listText(commands, NAMED)}; ${rule}`)]),
-    ...(unwritable === undefined ? [] : [say('unwritable', writes)]),
-  ];
+  const findings: RedisFinding[] = [];
+  const say = (name: RedisFinding['name'], says: string) =>
+    findings.push({ name, message: `Redis at ${address} ${says}` });
+  if (isKeyRefused)
+    say('forbidden', `does not let our user read and write keys that begin with ${prefix}: (NOPERM); ${rule}`);
+  if (commands.length > 0) say('forbidden', `does not let our user run ${listText(commands, NAMED)}; ${rule}`);
+  if (unwritable !== undefined)
+    say('unwritable', `takes no writes now (${unwritable}): nothing can be queued or delivered until it does.`);
+  return findings;
 };
 
 /** What connecting said is worth more than that nothing answers. */

@@ -22,7 +22,8 @@ const RENEW = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) ~= ARGV[1] then return 0 end end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[2]) end
 return 1`;
-const RELEASE = `
+/** KEYS: what has an owner; ARGV: the owner. Deletes those that are still this owner's. */
+export const RELEASE = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end end
 return 1`;
 

@@ -1,6 +1,6 @@
 /** Many commands in one trip: pipelines, and writes of several callers that become one. */
 import { setTimeout } from 'node:timers/promises';
-import type { ChainableCommander } from 'ioredis';
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 
 /** Gives the answers in order. A pipeline resolves even where a command failed: the first failure is thrown. */
 export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
@@ -8,6 +8,17 @@ export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
     if (error) throw error;
     return answer;
   });
+
+/** Commands for each entry, in one trip; gives the answers in order. */
+export const askEach = <T>(
+  redis: Redis | Cluster,
+  all: Iterable<T>,
+  ask: (batch: ChainableCommander, one: T) => unknown,
+): Promise<unknown[]> => {
+  const batch = redis.pipeline();
+  for (const one of all) ask(batch, one);
+  return execute(batch);
+};
 
 interface Waiting<T, R> {
   one: T;

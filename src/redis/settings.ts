@@ -90,9 +90,7 @@ export const firstNode = (
     : { ...nodeOf(first, sentinel === undefined ? 6379 : 26_379), tls };
 };
 
-interface Node {
-  host: string;
-  port: number;
+interface Node extends RedisNode {
   /** With TLS. */
   tls?: TlsOptions | undefined;
 }

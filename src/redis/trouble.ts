@@ -16,14 +16,10 @@ const saidBy = (error: Error): Error[] => {
   return [error, ...[lastNodeError, cause].filter((inner) => inner instanceof Error)];
 };
 
-const refusalOf = (error: Error): string | undefined => {
-  for (const { message } of saidBy(error)) {
-    for (const [pattern, says] of REFUSALS) {
-      if (pattern.test(message)) return says;
-    }
-  }
-  return undefined;
-};
+const refusalOf = (error: Error): string | undefined =>
+  saidBy(error)
+    .map(({ message }) => REFUSALS.find(([pattern]) => pattern.test(message))?.[1])
+    .find((says) => says !== undefined);
 
 /** By name: Sentinel and Cluster give addresses, which few certificates are for. */
 const NAMES: ConnectionNames = {

@@ -27,21 +27,18 @@ const FROM_FILE = 'read it from a file with $' + '{file:PATH}';
 const CERTIFICATES_RULE = `must be certificates in PEM, as in -----BEGIN CERTIFICATE-----; ${FROM_FILE}`;
 const KEY_RULE = `must be a private key in PEM without a passphrase; ${FROM_FILE}`;
 
-/** One certificate or several, in PEM. */
-export const certificates = () =>
+/** Never printed: by mistake it may be a key even where certificates belong. */
+const pem = (error: string, isRight: (text: string) => boolean) =>
   z
-    .string({ error: CERTIFICATES_RULE })
-    .refine((pem) => certificatesIn(pem).length > 0, { error: CERTIFICATES_RULE, abort: true })
-    // By mistake this may be the key.
+    .string({ error })
+    .refine(isRight, { error, abort: true })
     .meta({ ...SECRET_MARK });
 
+/** One certificate or several, in PEM. */
+export const certificates = () => pem(CERTIFICATES_RULE, (text) => certificatesIn(text).length > 0);
+
 /** A private key in PEM; the program gets a `Secret`. */
-export const privateKey = () =>
-  z
-    .string({ error: KEY_RULE })
-    .refine((pem) => privateKeyIn(pem) !== undefined, { error: KEY_RULE, abort: true })
-    .meta({ ...SECRET_MARK })
-    .transform(createSecret);
+export const privateKey = () => pem(KEY_RULE, (text) => privateKeyIn(text) !== undefined).transform(createSecret);
 
 /** Whether the first certificate belongs to the key. */
 export const isKeyOf = (key: string, cert: string): boolean => {
@@ -52,14 +49,7 @@ export const isKeyOf = (key: string, cert: string): boolean => {
 
 const PROXY_RULE = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
 
-const isDecodable = (text: string): boolean => {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const isDecodable = (text: string): boolean => orUndefined(() => decodeURIComponent(text)) !== undefined;
 
 export const isProxyUrl = (text: string): boolean => {
   const url = URL.parse(text);

@@ -92,23 +92,19 @@ const HOST =
 /** True for a host name or an IP address; false for what only resembles an address (`10.0.0`, `256.1.1.1`). */
 export const isHost = (text: string): boolean => isIP(text) !== 0 || (HOST.test(text) && !/(^|\.)\d+$/.test(text));
 
-const CIDR_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, or an IP address';
+const networkOr = (others: string, isOther: (text: string) => boolean) => {
+  const error = `must be a network like 10.0.0.0/8 or fd00::/8, ${others}`;
+  return z
+    .string({ error })
+    .refine((text) => isCidr(text) || isOther(text), { error })
+    .meta({ description: `A network (CIDR), ${others}.` });
+};
 
 /** A network in CIDR notation, or an IP address; kept as it was written. */
-export const cidr = () =>
-  z
-    .string({ error: CIDR_RULE })
-    .refine((text) => isCidr(text) || isIP(text) !== 0, { error: CIDR_RULE })
-    .meta({ description: 'A network (CIDR), or an IP address.' });
-
-const NETWORK_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, an IP address, or a host name';
+export const cidr = () => networkOr('or an IP address', (text) => isIP(text) !== 0);
 
 /** A network in CIDR notation, an IP address, or a host name; kept as it was written. */
-export const cidrOrHost = () =>
-  z
-    .string({ error: NETWORK_RULE })
-    .refine((text) => isCidr(text) || isHost(text), { error: NETWORK_RULE })
-    .meta({ description: 'A network (CIDR), an IP address, or a host name.' });
+export const cidrOrHost = () => networkOr('an IP address, or a host name', isHost);
 
 /** `host:port`, with an IPv6 address in brackets; undefined where the text is neither. */
 export const parseHostPort = (text: string): { host: string; port: number } | undefined => {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
 import type { UnsentDependencies } from '../../deliver/attempt-stages.ts';
-import { endUnsent } from '../../deliver/unsent.ts';
+import { endUnsent } from '../../deliver/job-stages.ts';
 import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';

@@ -3,6 +3,7 @@
  * index, and again those of them that are on their way.
  */
 import type { Alert } from '../../alert.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, Target } from '../../ledger/record.ts';
@@ -91,13 +92,11 @@ interface Look {
 export const createWatch = ({ alertIndex, ledger }: WatchDependencies, mostNew = MOST_NEW) => {
   let newest: ReadonlySet<Alert['id']> | undefined;
   /** Those on their way, in the order in which they were read last. */
-  const followed = new Map<Alert['id'], Seen>();
+  const followed = createBoundedMap<Alert['id'], Seen>(MOST_FOLLOWED);
 
   const follow = (id: Alert['id'], seen: Seen): void => {
-    followed.delete(id);
     if (isOpen(seen)) followed.set(id, seen);
-    const [oldest] = followed.keys();
-    if (followed.size > MOST_FOLLOWED && oldest !== undefined) followed.delete(oldest);
+    else followed.delete(id);
   };
 
   /** The first look only learns what is there. */
@@ -105,7 +104,8 @@ export const createWatch = ({ alertIndex, ledger }: WatchDependencies, mostNew =
     const ids = await alertIndex.newest(mostNew);
     const isFirst = newest === undefined;
     const fresh = ids.filter((id) => newest?.has(id) !== true);
-    const again = [...followed.keys()].filter((id) => !fresh.includes(id)).slice(0, MOST_READ_AGAIN);
+    const known = [...followed.entries()].map(([id]) => id);
+    const again = known.filter((id) => !fresh.includes(id)).slice(0, MOST_READ_AGAIN);
     const isCut = !isFirst && ids.length === mostNew && fresh.length === mostNew;
     newest = new Set(ids);
     const records = await Promise.all([...fresh, ...again].map(async (id) => ({ id, record: await ledger.read(id) })));

@@ -6,9 +6,8 @@ import { createMinuteLimit } from '../../rarely.ts';
 import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
 import { READER } from './details.ts';
-import { renderNote } from './page.ts';
+import { note, problemLine } from './page.ts';
 import { createAttempts, readForm } from './session.ts';
-import { htmlAnswer } from './style.ts';
 import { nothing } from './text.ts';
 
 /** What a link leads to. Texts are from outside. */
@@ -33,21 +32,12 @@ export interface LinkPages {
   onRefused(from: string): void;
 }
 
-interface AcknowledgePageDependencies {
-  links: LinkPages;
-  now(): number;
-}
-
 export const ACKNOWLEDGE = '/acknowledge/';
 
 /** Of one link and of all together, within a minute. */
 const MOST_ASKED = { each: 20, all: 300 };
 
-const page = (code: number, title: string, content: Html): Answer =>
-  htmlAnswer(code, renderNote(title, READER, content, code < 400 ? 'well' : 'look'));
-
-const problem = (code: number, title: string, text: string): Answer =>
-  page(code, title, html`<p class="bad" role="alert">${text}</p>`);
+const problem = (code: number, title: string, text: string): Answer => note(code, title, READER, problemLine(text));
 
 const INVALID = problem(
   404,
@@ -60,23 +50,21 @@ const listOf = (lines: readonly string[]): Html =>
   lines.length === 0 ? nothing : html`<ul>${lines.map((line) => html`<li><bdi>${cleanLine(line)}</bdi></li>`)}</ul>`;
 
 const donePage = (text: string, { lines }: LinkedAlerts): Answer =>
-  page(200, 'Acknowledged', html`<p role="status">${cleanLine(text)}</p>${listOf(lines)}`);
+  note(200, 'Acknowledged', READER, html`<p role="status">${cleanLine(text)}</p>${listOf(lines)}`);
 
 /** The form goes where it came from. */
 const questionPage = ({ count, to, lines }: LinkedAlerts): Answer =>
-  page(
+  note(
     200,
     `Acknowledge ${counted(count, 'alert')}?`,
+    READER,
     html`${listOf(lines)}<p>It then goes to no fallback, and every message about it says who has acknowledged it.</p>
 <form method="post"><label>Your name<input name="name" maxlength="80" autocomplete="name" placeholder="${cleanLine(to)}"></label>
 <p><button class="primary" type="submit">Acknowledge</button></p></form>`,
   );
 
-const openedPage = (found: LinkedAlerts): Answer =>
-  found.done === undefined ? questionPage(found) : donePage(found.done, found);
-
 /** Answers below `/acknowledge/`, within limits by the minute; who comes with another link than ours is slowed down. */
-export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencies) => {
+export const createAcknowledgePage = ({ links, now }: { links: LinkPages; now(): number }) => {
   const asked = createMinuteLimit(now, MOST_ASKED);
   const wrong = createAttempts(now);
 
@@ -93,7 +81,7 @@ export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencie
     if (!asked.take(link)) return TOO_MANY;
     const found = await links.find(link);
     if (found === undefined) return INVALID;
-    if (method !== 'POST') return openedPage(found);
+    if (method !== 'POST') return found.done === undefined ? questionPage(found) : donePage(found.done, found);
     const form = await readForm(request);
     if (form === undefined) return problem(400, 'That is no form of this page', 'Nothing was changed.');
     return donePage(await found.acknowledge(form.get('name') ?? ''), found);

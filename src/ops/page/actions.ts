@@ -9,7 +9,7 @@ import { createRareWarning } from '../../rarely.ts';
 import { cleanLine, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, TEXT_TYPE } from '../answer.ts';
 import { READER, type Viewer } from './details.ts';
-import { renderNote } from './page.ts';
+import { note, problemLine } from './page.ts';
 import { isOfQueues, type QueueBoard, showQueues } from './queues.ts';
 import {
   createAttempts,
@@ -20,7 +20,6 @@ import {
   type Session,
   type TrustedProxy,
 } from './session.ts';
-import { htmlAnswer } from './style.ts';
 import { hiddenField, nothing, searchFor } from './text.ts';
 
 /** What an action is about to do, as far as its form says. */
@@ -57,21 +56,22 @@ const PREFIX = '/actions/';
 
 const BACK = html`<p><a href="/">Back to the overview</a></p>`;
 
-const note = (code: number, title: string, viewer: Viewer, content: Html = nothing): Answer =>
-  htmlAnswer(code, renderNote(title, viewer, html`${content}${BACK}`, code < 400 ? 'well' : 'look'));
+/** From which people go back. */
+const page = (code: number, title: string, viewer: Viewer, content: Html = nothing): Answer =>
+  note(code, title, viewer, html`${content}${BACK}`);
 
 const signInPage = (code: number, problem = ''): Answer =>
-  note(
+  page(
     code,
     'Sign in',
     READER,
-    html`${problem === '' ? nothing : html`<p class="bad" role="alert">${problem}</p>`}<form method="post" action="/sign-in">
+    html`${problem === '' ? nothing : problemLine(problem)}<form method="post" action="/sign-in">
 <label>Token, as <code>ops.token</code> of the config has it<input name="token" type="password" autocomplete="current-password" required></label>
 <p><button class="primary" type="submit">Sign in</button></p></form>`,
   );
 
 const mutePage = (viewer: Viewer & Session): Answer =>
-  note(
+  page(
     200,
     'Mute alerts',
     viewer,
@@ -88,7 +88,7 @@ ${viewer.user === undefined ? html`<label>Who you are<input name="author" maxlen
 
 const questionPage = (name: string, planned: Planned, fields: URLSearchParams, viewer: Viewer): Answer => {
   const { question, text, label, isFinal = false } = planned;
-  return note(
+  return page(
     200,
     question,
     viewer,
@@ -98,7 +98,7 @@ const questionPage = (name: string, planned: Planned, fields: URLSearchParams, v
 };
 
 const donePage = ({ text, alert }: Done, viewer: Viewer): Answer =>
-  note(
+  page(
     200,
     'Done',
     viewer,
@@ -134,20 +134,14 @@ const createActing = ({ actions, onDone, log }: ActionsDependencies) => {
   };
   return async (name: string, fields: URLSearchParams, viewer: Viewer): Promise<Answer> => {
     const plan = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (plan === undefined) return note(404, 'There is no such action', viewer);
+    if (plan === undefined) return page(404, 'There is no such action', viewer);
     try {
       return await act(name, plan, fields, viewer);
     } catch (error) {
-      if (error instanceof UsageError)
-        return note(
-          400,
-          'That cannot be done',
-          viewer,
-          html`<p class="bad" role="alert">${cleanLine(error.message)}</p>`,
-        );
+      if (error instanceof UsageError) return page(400, 'That cannot be done', viewer, problemLine(error.message));
       log.warn({ err: error, action: name }, 'an action on the status page failed');
-      const why = html`<p class="bad" role="alert">It may have been done in part. The reason is in the log.</p>`;
-      return note(503, 'That failed', viewer, why);
+      const why = 'It may have been done in part. The reason is in the log.';
+      return page(503, 'That failed', viewer, problemLine(why));
     }
   };
 };
@@ -189,14 +183,14 @@ export const createActions = (dependencies: ActionsDependencies) => {
 
   const post = async ({ path, request }: Asked): Promise<Answer> => {
     const viewer = viewerOf(request);
-    if (!isOwnForm(request.headers, publicUrl)) return note(403, 'Only forms of this page are taken', viewer);
+    if (!isOwnForm(request.headers, publicUrl)) return page(403, 'Only forms of this page are taken', viewer);
     const fields = await readForm(request);
-    if (fields === undefined) return note(400, 'That is no form of this page', viewer);
+    if (fields === undefined) return page(400, 'That is no form of this page', viewer);
     if (path === '/sign-in') return signIn(request, fields);
     const session = sessionOf(request);
     if (session === undefined) return signInPage(403, 'Sign in first.');
     if (!sessions.isFormOf(session, fields.get('csrf') ?? '')) {
-      return note(403, 'This form is from another session: go back and load the page again', viewer);
+      return page(403, 'This form is from another session: go back and load the page again', viewer);
     }
     if (path === `${PREFIX}sign-out`) return seeOverview(sessions.signOut(request.headers.cookie));
     return act(path.slice(PREFIX.length), fields, viewer);

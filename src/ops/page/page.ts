@@ -1,6 +1,7 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
 import { cleanLine, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
+import type { Answer } from '../answer.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
 import type { OutdatedView, PageView, TracedAlert, Viewer } from './details.ts';
 import { internalsOf } from './internals.ts';
@@ -17,7 +18,7 @@ import {
   servicesOf,
 } from './sections.ts';
 import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
-import { SCRIPT, STYLE } from './style.ts';
+import { htmlAnswer, SCRIPT, STYLE } from './style.ts';
 import { button, nothing } from './text.ts';
 
 /** Where no script runs. */
@@ -28,7 +29,7 @@ interface Frame {
   state: State;
   viewer: Viewer;
   /** What the search field holds. */
-  query?: string;
+  query?: string | undefined;
   isLive?: boolean;
 }
 
@@ -81,8 +82,7 @@ ${destinationsOf(view)}
 ${protocolsOf(view)}
 ${filter === undefined ? html`${mutesOf(view)}${servicesOf(view)}${daemonsOf(view)}${internalsOf(view)}` : nothing}
 ${footOf(view)}`;
-  const query = filter === undefined ? {} : { query: filter };
-  return frame({ title: titleOf(view), state: stateOf(view), viewer, isLive: true, ...query }, main);
+  return frame({ title: titleOf(view), state: stateOf(view), viewer, query: filter, isLive: true }, main);
 };
 
 /** While Redis gives no answer, and gave none before either. */
@@ -98,8 +98,10 @@ export const renderTraces = (wanted: string, found: readonly TracedAlert[], view
 };
 
 /** A short page of its own, such as a question. */
-export const renderNote = (title: string, viewer: Viewer, content: Html, state: State = 'well'): string =>
-  frame(
-    { title: `Tocsin: ${title}`, state, viewer },
-    html`<section class="note"><h1>${title}</h1>${content}</section>`,
-  );
+export const note = (code: number, title: string, viewer: Viewer, content: Html): Answer => {
+  const about = { title: `Tocsin: ${title}`, state: code < 400 ? 'well' : 'look', viewer } as const;
+  return htmlAnswer(code, frame(about, html`<section class="note"><h1>${title}</h1>${content}</section>`));
+};
+
+/** What is wrong, in such a page. */
+export const problemLine = (text: string): Html => html`<p class="bad" role="alert">${cleanLine(text)}</p>`;

@@ -1,6 +1,7 @@
 /** Who may change something on the page: people who signed in, here or at a trusted proxy, by a form of our own. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { contains, networkOf, parseAddress } from '../../networks.ts';
 import { createMinuteLimit } from '../../rarely.ts';
 
@@ -104,7 +105,7 @@ const attributes = (isSecure: boolean, seconds: number): string =>
 export const createSessions = (token: string, now: () => number) => {
   const key = createHash('sha256').update(`tocsin status page ${token}`).digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
-  const ended = new Set<string>();
+  const ended = createBoundedMap<string, true>(MOST_ENDED);
 
   const valid = (header: string | undefined): string | undefined => {
     const value = valueIn(header);
@@ -131,8 +132,7 @@ export const createSessions = (token: string, now: () => number) => {
     /** Ends a session; gives the `Set-Cookie` that removes it. */
     signOut: (header: string | undefined): string => {
       const value = valid(header);
-      if (ended.size >= MOST_ENDED) ended.clear();
-      if (value !== undefined) ended.add(value);
+      if (value !== undefined) ended.set(value, true);
       return `${COOKIE}=; ${attributes(false, 0)}`;
     },
   };

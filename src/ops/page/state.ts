@@ -12,7 +12,7 @@ interface Trouble {
   /** A sentence. */
   text: string;
   /** ISO 8601; absent where nobody knows. */
-  since?: string;
+  since?: string | undefined;
   /** In a sentence. */
   todo?: string;
   isUrgent: boolean;
@@ -25,7 +25,7 @@ const REDIS_AWAY: Trouble = {
 };
 
 const troublesOfOutage = ({ problems, since }: OutdatedView): Trouble[] => [
-  { ...REDIS_AWAY, ...(since === undefined ? {} : { since }) },
+  { ...REDIS_AWAY, since },
   ...problems.map((one): Trouble => ({ ...one, isUrgent: true })),
 ];
 
@@ -37,7 +37,7 @@ const troublesOf = ({ report, outdated }: Judged): Trouble[] => {
   const urgent = report.troubles.map(
     ({ what, why, since, todo }): Trouble => ({
       text: why === undefined ? what : `${what}: ${why}`,
-      ...(since === undefined ? {} : { since }),
+      since,
       todo: `${todo}.`,
       isUrgent: true,
     }),

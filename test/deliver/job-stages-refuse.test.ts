@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
 import { createDisabled } from '../../src/deliver/destinations.ts';
+import { refuse } from '../../src/deliver/job-stages.ts';
 import type { AttemptEvent } from '../../src/deliver/stage.ts';
-import { refuse } from '../../src/deliver/unsent.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
