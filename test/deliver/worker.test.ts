@@ -106,6 +106,7 @@ describe('delivering a parcel', () => {
       { state: 'delivered', providerId: 'ts-2', attempts: [{ outcome: 'delivered' }] },
     ]);
     expect(await ledger.byTransaction(makeAlert(2).txHash?.toUpperCase() ?? '')).toEqual([makeAlert(2).id]);
+    await destinationStats.written();
     expect(await destinationStats.list()).toMatchObject([{ id: DESTINATION.id, delivered: 2 }]);
   });
 
