@@ -1,4 +1,4 @@
-/** A map with a bound: what was used longest ago goes first. */
+/** A map with a bound: what was used longest ago goes first; and values that are made when a map is first asked for them. */
 
 /** `max`: how many entries are kept. Values are never `undefined`. */
 export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: number) => {
@@ -25,4 +25,17 @@ export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: 
       return kept.size;
     },
   };
+};
+
+/** The value of a key; where there is none yet, it is made and kept. */
+export const getOrCreate = <K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  create: () => V,
+): V => {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = create();
+  map.set(key, value);
+  return value;
 };

@@ -86,7 +86,7 @@ export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: Open
     corrections: store.corrections,
     deadLetters: store.dead,
     enqueueApproved,
-    queuedOrHeld: createQueuedOrHeld(store),
+    queuedOrHeld: createQueuedOrHeld(store.jobScan, store.held),
     enable: openEnable(store),
     routesOf,
     isConfigured: (kind) => settings.configured.has(kind),

@@ -63,7 +63,7 @@ export const openAuditor = (parts: AuditParts): Auditor => {
     serviceOf,
     routesOf,
     lateItems: lateItemsOf(parts, (alerts) => dispatch(alerts, `audit ${now()}`)),
-    jobScan: createQueuedOrHeld(store),
+    jobScan: createQueuedOrHeld(store.jobScan, store.held),
     destinationsOf: createRouting({ config, settings, protocolOf: catalog.protocolOf }).destinationsOf,
     // The ledger keeps no context: add it again.
     enqueue: async (parcels, nonce) => {

@@ -3,12 +3,20 @@
  * again after its interval. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
  * not end is given up.
  */
+import { getOrCreate } from '../bounded-map.ts';
 import { endedWithin } from '../waiting.ts';
 
-/** Entries in the order in which they are due; a binary heap, as thousands come and go each second. */
-export const createDueQueue = <T extends { dueAt: number }>() => {
+/**
+ * Entries in the order in which they are due, and of one moment in their `order`; a binary heap, as thousands come and go
+ * each second.
+ */
+export const createDueQueue = <T extends { dueAt: number; order?: number }>() => {
   const heap: T[] = [];
-  const dueAt = (index: number): number => heap[index]?.dueAt ?? Number.POSITIVE_INFINITY;
+  const isBefore = (a: number, b: number): boolean => {
+    const [one, other] = [heap[a], heap[b]];
+    if (one === undefined || other === undefined) return one !== undefined;
+    return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && (one.order ?? 0) < (other.order ?? 0));
+  };
   const swap = (a: number, b: number): void => {
     const first = heap[a];
     const second = heap[b];
@@ -19,7 +27,7 @@ export const createDueQueue = <T extends { dueAt: number }>() => {
   const rise = (from: number): void => {
     for (let at = from; at > 0; ) {
       const parent = (at - 1) >> 1;
-      if (dueAt(parent) <= dueAt(at)) return;
+      if (!isBefore(at, parent)) return;
       swap(at, parent);
       at = parent;
     }
@@ -28,8 +36,8 @@ export const createDueQueue = <T extends { dueAt: number }>() => {
     for (let at = 0; ; ) {
       const left = 2 * at + 1;
       const right = left + 1;
-      const child = dueAt(right) < dueAt(left) ? right : left;
-      if (dueAt(at) <= dueAt(child)) return;
+      const child = isBefore(right, left) ? right : left;
+      if (!isBefore(child, at)) return;
       swap(at, child);
       at = child;
     }
@@ -120,9 +128,7 @@ const createServiceQueues = <Task>({ serviceOf, gapMs }: TimetableSettings<Task>
     place,
     of: (task: Task): ServiceQueue<Task> => {
       const name = serviceOf(task);
-      const service = services.get(name) ?? { name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY };
-      services.set(name, service);
-      return service;
+      return getOrCreate(services, name, () => ({ name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY }));
     },
     /** When the next turn may be; Infinity where nothing waits. */
     nextAt: (): number =>

@@ -98,3 +98,18 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
 
 export type Locks = ReturnType<typeof createLocks>;
 export type HeldLock = NonNullable<Awaited<ReturnType<Locks['take']>>>;
+
+/** Does something while the names are held; `undefined` when somebody else holds one of them. */
+export const underLock = async <T>(
+  locks: Pick<Locks, 'take'>,
+  names: readonly string[],
+  run: (held: HeldLock) => Promise<T>,
+): Promise<T | undefined> => {
+  const held = await locks.take(names);
+  if (held === undefined) return undefined;
+  try {
+    return await run(held);
+  } finally {
+    await held.release();
+  }
+};

@@ -1,6 +1,7 @@
 /** The one action behind every button and link: the first one counts, is shown, and is announced to mailboxes. */
 import type { Logger } from 'pino';
 import { type Alert, type Destination, shownLabel } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { acknowledgesByLink } from '../../channels/registry.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
@@ -57,10 +58,10 @@ const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolea
     ? handle !== undefined
     : state === 'waiting' && by === undefined && (attempts.length === 0 || !isFallback);
 
-const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string => {
-  if (acknowledgesByLink(via)) return `by the link in the mail to ${to}`;
-  return `on ${capital(via)} ${shownLabel({ label: to, name })}`;
-};
+const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string =>
+  acknowledgesByLink(via)
+    ? `by the link in the mail to ${to}`
+    : `on ${capital(via)} ${shownLabel({ label: to, name })}`;
 
 /** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Harbor Lending, Meridian Swap).` */
 export const mailboxText = (
@@ -88,9 +89,7 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
     for (const delivery of deliveries) {
       const destination = mailboxOf(delivery.destination);
       if (destination === undefined || !has(delivery, isFallback.has(destination.id))) continue;
-      const mailbox = found.get(destination.id);
-      if (mailbox === undefined) found.set(destination.id, { destination, alerts: [alert] });
-      else mailbox.alerts.push(alert);
+      getOrCreate(found, destination.id, () => ({ destination, alerts: [] })).alerts.push(alert);
     }
   };
 
@@ -112,8 +111,7 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
     }
     const { name } = withName(where, await names());
     // An alert is acknowledged once, so it names the news. Most mailboxes have the same ones.
-    const keyOf = ({ alerts }: Mailbox): string => `${alerts[0]?.id} ${alerts.length}`;
-    for (const [key, same] of Map.groupBy(heard, keyOf)) {
+    for (const [key, same] of Map.groupBy(heard, ({ alerts }) => `${alerts[0]?.id} ${alerts.length}`)) {
       const alerts = same[0]?.alerts ?? [];
       const news = { about: 'alert.acknowledged' as const, key, message: mailboxText(by, name, alerts) };
       const destinations = same.map(({ destination }) => destination);
@@ -157,13 +155,8 @@ export const createAcknowledge =
   ({ store, operatorLog, metrics, show, tellMailboxes, log, now }: AcknowledgeDependencies): Acknowledge =>
   async ({ alerts, destination, handle }, { name, userId }, how) => {
     const { kind, id, label } = destination;
-    const own: Acknowledgement = {
-      by: name,
-      ...(userId === undefined ? {} : { userId }),
-      via: kind,
-      to: label,
-      at: iso(now()),
-    };
+    const proven = userId === undefined ? {} : { userId };
+    const own: Acknowledgement = { by: name, ...proven, via: kind, to: label, at: iso(now()) };
     const fresh = await store.acknowledge(alerts, own);
     const [first] = fresh;
     const who = { author: name, ...(userId === undefined ? {} : { user: userId }) };

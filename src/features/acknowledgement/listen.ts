@@ -30,7 +30,6 @@ const LEAST_INTERVAL_MS = 1000;
 const HOLDS_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Longer each time. */
 const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(failures, 10));
 
 const ENDED_AT_ONCE = new Error('the connection ended as soon as it was open');

@@ -1,12 +1,12 @@
 /** Changes the messages of alerts so that they say who acknowledged them, as they are at that moment. */
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
-import { createBoundedMap } from '../../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ASK_AGAIN_MS, type ThreadClaims } from '../../deliver/threads.ts';
 import { isPassing, messageOf } from '../../errors.ts';
+import { contentId } from '../../item.ts';
 import { annotationOf } from './annotation.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 
@@ -18,13 +18,11 @@ interface ShowDependencies
   log: Pick<Logger, 'warn'>;
 }
 
-/** Where a message stands. */
 interface Place {
   destination: Destination['id'];
   handle: string;
 }
 
-/** The same for the same message. */
 const placeKey = ({ destination, handle }: Place): string => `${destination} ${handle}`;
 
 /** A message that cannot be changed in so many tries keeps its button; a press then says who was first. */
@@ -49,11 +47,6 @@ const MOST_FAILURES = 2;
 
 const isDone = (said: Said | undefined, digest: string): boolean =>
   said?.digest === digest && (said.failures === 0 || said.failures >= MOST_FAILURES);
-
-const digestOf = (value: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(value) ?? '')
-    .digest('base64');
 
 interface Plan {
   message: ButtonMessage;
@@ -84,7 +77,7 @@ const createChange = (dependencies: ShowDependencies) => {
     if (token === undefined || message?.body === undefined || !channel?.amend || !channel.buttons) return undefined;
     if (!(await isOpen())(message.destination)) return undefined;
     const changed = channel.buttons.put(message.body, await annotationOf(token, message, store, muteRules));
-    const digest = digestOf(changed);
+    const digest = contentId(JSON.stringify(changed) ?? '');
     const plan = { message, token, changed, digest, amend: channel.amend };
     return isDone(said.get(placeKey(place)), digest) ? undefined : plan;
   };
@@ -198,15 +191,10 @@ export const createShow = (dependencies: ShowDependencies) => {
   };
 
   const add = (place: Place): void => {
-    const { destination } = place;
-    const places = waiting.get(destination);
-    if (places !== undefined) {
-      places.set(placeKey(place), place);
-      return;
-    }
-    const begun = new Map([[placeKey(place), place]]);
-    waiting.set(destination, begun);
-    goOn(run(destination, begun));
+    const isRunning = waiting.has(place.destination);
+    const places = getOrCreate(waiting, place.destination, () => new Map());
+    places.set(placeKey(place), place);
+    if (!isRunning) goOn(run(place.destination, places));
   };
 
   const placesOf = async (id: Alert['id']): Promise<Place[]> => {

@@ -16,7 +16,6 @@ import { type Acknowledgement, whoText } from './words.ts';
 /** How long a button or a link works. A later press gets an answer that says so. */
 export const WORKS_FOR_MS = 3 * 86_400_000;
 
-/** A message with a button or a link. */
 export interface ButtonMessage {
   destination: Destination;
   /** Those that it acknowledges. */
@@ -55,16 +54,14 @@ const WORKS_FOR_SECONDS = WORKS_FOR_MS / 1000;
 /** Every message needs the key. Redis is asked for it again after a while, as it may have been emptied. */
 const KEY_GOOD_FOR_MS = 60_000;
 
-const keysOf = (prefix: string) => ({
-  key: `${prefix}:button-key`,
-  acknowledged: (alert: string): string => `${prefix}:acknowledged:${alert}`,
-  message: (token: string): string => `${prefix}:button:${token}`,
-  place: (destination: string, handle: string): string => `${prefix}:button-at:${destination}:${handle}`,
-});
-
 /** In Redis: acknowledgements for as long as the ledger keeps an alert, messages for `WORKS_FOR_MS`. */
 export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
-  const keys = keysOf(prefix);
+  const keys = {
+    key: `${prefix}:button-key`,
+    acknowledged: (alert: string): string => `${prefix}:acknowledged:${alert}`,
+    message: (token: string): string => `${prefix}:button:${token}`,
+    place: (destination: string, handle: string): string => `${prefix}:button-at:${destination}:${handle}`,
+  };
   let known: { key: string; at: number } | undefined;
 
   /** The first daemon that asks makes it up. */
@@ -96,7 +93,6 @@ export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: strin
       }
       return fresh;
     },
-    /** Those of these alerts that somebody has acknowledged. */
     acknowledged: async (alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>> => {
       const found = new Map<string, Acknowledgement>();
       for (const some of chunksOf(alerts, AT_ONCE)) {

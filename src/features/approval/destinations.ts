@@ -112,13 +112,9 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
     const named = known.filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;
     if (one === undefined) {
-      const near = didYouMean(
-        name,
-        known.map(({ label }) => label),
-      );
-      throw new UsageError(
-        `no destination is known by the name '${name}'${near || '; `tocsin destinations list` has all'}`,
-      );
+      const labels = known.map(({ label }) => label);
+      const hint = didYouMean(name, labels) || '; `tocsin destinations list` has all';
+      throw new UsageError(`no destination is known by the name '${name}'${hint}`);
     }
     if (others.length === 0) return one;
     throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);

@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { nameOf, type Target } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
-import type { Locks } from '../../redis/lock.ts';
+import { type Locks, underLock } from '../../redis/lock.ts';
 import { listText, nameText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
@@ -96,8 +96,6 @@ export interface ApprovalHoldDependencies extends ApprovalSettings {
 
 export type ApprovalHold = ReturnType<typeof createApprovalHold>;
 
-/** One daemon at a time sends or drops the alerts that are held for a destination. */
-const lockName = ({ id }: Destination): string => `approval:${id}`;
 const FULL = 'too many alerts wait for approval of destinations: approve it, then tocsin dead retry';
 const NOT_APPROVED = 'its destination was not approved, and the alerts held for it were dropped';
 
@@ -107,32 +105,23 @@ const createDrain =
   /** An alert leaves the hold once `each` has resolved. Gives how many left. */
   async (destination: Destination, each: (alerts: readonly Alert[]) => Promise<void>): Promise<number> => {
     const { id } = destination;
-    const lock = await locks.take([lockName(destination)]);
-    if (!lock) return 0;
-    try {
-      let drained = 0;
+    const drained = await underLock(locks, [`approval:${id}`], async () => {
+      let count = 0;
       for (let some = await held.some(id); some.length > 0; some = await held.some(id)) {
         await each(some);
-        await held.remove(
-          id,
-          some.map((alert) => alert.id),
-        );
-        drained += some.length;
+        const ids = some.map((alert) => alert.id);
+        await held.remove(id, ids);
+        count += some.length;
       }
-      return drained;
-    } finally {
-      await lock.release();
-    }
+      return count;
+    });
+    return drained ?? 0;
   };
 
 /** Ends deliveries as dead that were never tried. They are kept as dead letters. */
 const createEnd =
   ({ ledger, deadLetters, now }: Pick<ApprovalHoldDependencies, 'ledger' | 'deadLetters' | 'now'>) =>
-  async (
-    destination: Destination,
-    alerts: readonly Alert[],
-    why: { reason: string; message: string },
-  ): Promise<void> => {
+  async (destination: Destination, alerts: readonly Alert[], why: { reason: string; message: string }) => {
     const end = { ...why, at: iso(now()) };
     for (const alert of await ledger.pending(destination, alerts)) {
       await deadLetters.add({ alert, destination, attempts: 0, ...end });
@@ -215,13 +204,7 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
 };
 
 /** Deliveries that have a queued job or an approval hold: they are sent without anybody's help, or once approved. */
-export const createQueuedOrHeld = ({
-  jobScan,
-  held,
-}: {
-  jobScan: JobScan;
-  held: Pick<ApprovalStore, 'waiting'>;
-}): JobScan => ({
+export const createQueuedOrHeld = (jobScan: JobScan, held: Pick<ApprovalStore, 'waiting'>): JobScan => ({
   withoutJob: async (kind, deliveries) => {
     const notHeld: (typeof deliveries)[number][] = [];
     for (const [destination, all] of Map.groupBy(deliveries, (one) => one.destination)) {

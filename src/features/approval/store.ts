@@ -16,9 +16,7 @@ export interface HeldDestination {
   destination: Destination;
   /** ISO 8601. */
   since: string;
-  /** Alerts that are held for it. */
   waiting: number;
-  /** Its hold has been announced. */
   isAnnounced: boolean;
   /** Somebody revoked its approval. */
   isRevoked: boolean;
@@ -27,11 +25,8 @@ export interface HeldDestination {
 export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 
 /** What is held at most: alerts of about 2 kB each, by destination, and destinations. */
-export interface HoldBounds {
-  alerts: number;
-  destinations: number;
-}
-export const HOLD_BOUNDS: HoldBounds = { alerts: 5000, destinations: 1000 };
+export const HOLD_BOUNDS = { alerts: 5000, destinations: 1000 };
+export type HoldBounds = typeof HOLD_BOUNDS;
 
 /**
  * KEYS: the approvals, the held destinations, the alerts held for this one; ARGV: its id, itself, the most alerts, the most
@@ -61,10 +56,7 @@ return 1`;
 
 const CHUNK = 100;
 
-interface Written {
-  destination: Destination;
-  since: string;
-}
+type Written = Pick<HeldDestination, 'destination' | 'since'>;
 
 const keysOf = (prefix: string) => ({
   approved: `${prefix}:approved`,
@@ -157,7 +149,6 @@ const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => numb
     remove: async (id: string, alerts: readonly string[]): Promise<void> => {
       await redis.eval(REMOVE, 2, keys.held, keys.alerts(id), id, ...alerts);
     },
-    /** Notes that it was announced. */
     announced: async (id: string): Promise<void> => {
       await redis.hset(keys.held, `${id} announcedAt`, iso(now()));
     },

@@ -198,7 +198,7 @@ describe('what is for a destination that is not approved', () => {
     const before = queued.length;
     time.now += 3_600_000;
     const lost = createLostDeliveries({
-      jobScan: createQueuedOrHeld(store),
+      jobScan: createQueuedOrHeld(store.jobScan, store.held),
       ledger: store.ledger,
       dead: createDeadLetters(store.redis, store.prefix),
       enqueue: async (parcels, nonce) => void (await approvalHold.enqueueApproved(parcels, nonce)),
