@@ -1,5 +1,6 @@
 /** May a service be asked now? It depends on the wait that it named, its trouble as a whole, its key, and what may hang. */
 import type { Cluster, Redis } from 'ioredis';
+import { getOrCreate } from '../bounded-map.ts';
 import { ServiceError } from '../errors.ts';
 import { createFailureDetector, type FailureDetector, type Trouble } from './failure-detector.ts';
 
@@ -115,12 +116,8 @@ const createProbes = (monotonic: () => number, firstAt: number, pauseOf: (times:
  * Whether a poll of a subject may go through. While the service is in trouble as a whole, only a few do, as probes: it is
  * not beaten while it is down, and its return is noticed at once.
  */
-export const createCircuitBreaker = ({
-  detector,
-  monotonic,
-  random,
-  everyMs,
-}: Common & Pick<AdmissionSettings, 'random'>) => {
+export const createCircuitBreaker = (settings: Common & Pick<AdmissionSettings, 'random'>) => {
+  const { detector, monotonic, random, everyMs } = settings;
   /** Anywhere in the upper half of a step, so that several daemons do not probe together. */
   const jittered = (ms: number): number => Math.round(ms * (0.5 + random() / 2));
   const backingOff = ({ since }: Trouble) =>
@@ -210,11 +207,7 @@ export const createAdmission = (settings: AdmissionSettings) => {
     };
   };
   const services = new Map<string, ReturnType<typeof watch>>();
-  const of = (service: string): ReturnType<typeof watch> => {
-    const known = services.get(service) ?? watch(service);
-    services.set(service, known);
-    return known;
-  };
+  const of = (service: string) => getOrCreate(services, service, () => watch(service));
 
   return {
     /** May `subject` (a stream, the listing) be asked for? Each admitted one ends with one of the next three. */

@@ -34,14 +34,10 @@ const FIRST_READ_MS = 3_600_000;
  * What is put back after a loss of Redis. All cursors are lost, too: a protocol that the state file does not know would be
  * read, and forwarded, from when it appeared, months ago.
  */
-const afterLoss = ({ entries, seenAt }: Cached): Entries =>
-  byName(
-    [...entries.values()].map((entry) =>
-      entry.owedSince === undefined || seenAt - entry.owedSince < FIRST_READ_MS
-        ? entry
-        : { ...entry, owedSince: seenAt },
-    ),
-  );
+const afterLoss = ({ entries, seenAt }: Cached): Entries => {
+  const wasRead = ({ owedSince = seenAt }: CatalogEntry): boolean => seenAt - owedSince >= FIRST_READ_MS;
+  return byName([...entries.values()].map((entry) => (wasRead(entry) ? { ...entry, owedSince: seenAt } : entry)));
+};
 
 export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const cache = new Map<string, Cached>();

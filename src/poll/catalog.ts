@@ -3,6 +3,7 @@
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
 import type { Cluster, Redis } from 'ioredis';
+import { getOrCreate } from '../bounded-map.ts';
 import type { ServiceError } from '../errors.ts';
 import { createGlobs } from '../globs.ts';
 import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../item.ts';
@@ -90,13 +91,9 @@ const merge = (known: Entries, all: readonly CatalogEntry[], isWhole: boolean): 
 };
 
 /** What follows from a listing is reckoned once a listing, and not at each question: each alert and each read asks. */
-const oncePerListing = <T extends object>(reckon: (entries: Entries) => T): ((entries: Entries) => T) => {
+const oncePerListing = <T extends object>(reckon: (entries: Entries) => T) => {
   const known = new WeakMap<Entries, T>();
-  return (entries) => {
-    const value = known.get(entries) ?? reckon(entries);
-    known.set(entries, value);
-    return value;
-  };
+  return (entries: Entries): T => getOrCreate(known, entries, () => reckon(entries));
 };
 
 export const createCatalog = (settings: CatalogSettings) => {

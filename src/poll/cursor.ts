@@ -56,10 +56,8 @@ export const createCursors = (redis: Redis | Cluster, prefix: string) => {
     get: (tracks: readonly Track[]): Promise<(Cursor | undefined)[]> =>
       Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
     /** Sets a cursor that does not exist yet; an existing one is left as it is. */
-    begin: async (
-      track: Track,
-      { start, position, sweptTo }: Pick<Cursor, 'start' | 'position' | 'sweptTo'>,
-    ): Promise<void> => {
+    begin: async (track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void> => {
+      const { start, position, sweptTo } = beginning;
       const fields = Object.entries({ start, position, sweptTo, begun: position });
       await Promise.all(fields.map(([field, value]) => redis.hsetnx(keyOf(track), field, String(value))));
     },
@@ -70,13 +68,10 @@ export const createCursors = (redis: Redis | Cluster, prefix: string) => {
       await redis.multi().del(keyOf(track)).hset(keyOf(track), fields).exec();
     },
     /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
-    begun: (tracks: readonly Track[]): Promise<(number | undefined)[]> =>
-      Promise.all(
-        tracks.map(async (track) => {
-          const at = await redis.hget(keyOf(track), 'begun');
-          return at === null ? undefined : Number(at);
-        }),
-      ),
+    begun: async (tracks: readonly Track[]): Promise<(number | undefined)[]> => {
+      const found = await Promise.all(tracks.map((track) => redis.hget(keyOf(track), 'begun')));
+      return found.map((at) => (at === null ? undefined : Number(at)));
+    },
   };
 };
 

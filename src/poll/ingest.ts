@@ -70,11 +70,8 @@ const isInWindow = (item: Item, { since, cursor }: Window, lookback: number): bo
  */
 type Standing = 'unwanted' | 'outside' | 'settled' | 'open';
 
-export const standingOf = (
-  item: Item,
-  windows: readonly Window[],
-  { assessments, lookback }: IngestSettings,
-): Standing => {
+export const standingOf = (item: Item, windows: readonly Window[], settings: IngestSettings): Standing => {
+  const { assessments, lookback } = settings;
   if (!isWanted(item, assessments)) return 'unwanted';
   const own = windows.filter(({ track }) => ownItems([item], track).length > 0);
   if (own.length === 0) return 'unwanted';
@@ -148,11 +145,8 @@ export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateI
       const fresh = await unknown(track, alerts);
       if (fresh.length === 0) return [];
       await dispatch(fresh);
-      await commits.remember(
-        held,
-        track,
-        fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? readAt })),
-      );
+      const identities = fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? readAt }));
+      await commits.remember(held, track, identities);
       return fresh;
     } finally {
       await held.release();

@@ -1,4 +1,5 @@
 /** The pace of this daemon's polls: a fixed interval, or what the budget of each service allows. */
+import { getOrCreate } from '../bounded-map.ts';
 import { type Stream, streamKey } from './stream.ts';
 
 /** An answer of a well service takes less. */
@@ -165,11 +166,7 @@ export const createPacer = (settings: PacerSettings) => {
   const { interval } = settings;
   const services = new Map<string, ReturnType<typeof createServicePace>>();
   const totals = new Map<string, number>();
-  const of = (service: string): ReturnType<typeof createServicePace> => {
-    const known = services.get(service) ?? createServicePace(service, settings);
-    services.set(service, known);
-    return known;
-  };
+  const of = (service: string) => getOrCreate(services, service, () => createServicePace(service, settings));
   const isAuto = interval === 'auto';
   const state = (service: string): PaceState => (isAuto ? of(service).state() : { everyMs: interval });
   return {

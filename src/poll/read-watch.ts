@@ -2,7 +2,6 @@
  * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
  * the monotonic clock: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
  */
-
 import { iso } from '../time.ts';
 import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
 
@@ -103,7 +102,6 @@ export const serviceStates = (
 ): ServiceState[] =>
   services.map((name) => {
     const first = failing.find(({ group }) => group === name);
-    return first === undefined
-      ? { name, up: true }
-      : { name, up: false, since: iso(first.since), lastError: first.message };
+    if (first === undefined) return { name, up: true };
+    return { name, up: false, since: iso(first.since), lastError: first.message };
   });

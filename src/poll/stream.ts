@@ -1,5 +1,6 @@
 /** What one request can read, which requests read everything, and which daemon makes which of them. */
 import type { Source } from '../alert.ts';
+import { getOrCreate } from '../bounded-map.ts';
 import { contentId } from '../item.ts';
 import { isPathSegment } from '../text.ts';
 import type { Track } from './cursor.ts';
@@ -17,11 +18,8 @@ export const tracksOf = ({ service, source, protocols }: Stream): Track[] =>
 const keys = new WeakMap<Stream, string>();
 
 /** The same for the same names: 32 hex digits. Asked for at each poll, so it is reckoned once. */
-export const streamKey = (stream: Stream): string => {
-  const key = keys.get(stream) ?? contentId(stream.service, stream.source, ...stream.protocols);
-  keys.set(stream, key);
-  return key;
-};
+export const streamKey = (stream: Stream): string =>
+  getOrCreate(keys, stream, () => contentId(stream.service, stream.source, ...stream.protocols));
 
 /** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
 const NAMES_PER_REQUEST = 40;

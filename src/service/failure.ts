@@ -39,11 +39,8 @@ export const createFailer = (service: string, apiKey: Secret): ((label: RequestL
   const scrub = createScrubber([apiKey.reveal()]);
   return (label) => (reason, text, details) => {
     const message = scrub(`${describeRequest(service, label)}: ${cleanLine(text)}`);
-    return new ServiceError(
-      reason,
-      shorten(message, reason === 'unreachable' ? UNREACHABLE_LIMIT : MESSAGE_LIMIT),
-      details,
-    );
+    const limit = reason === 'unreachable' ? UNREACHABLE_LIMIT : MESSAGE_LIMIT;
+    return new ServiceError(reason, shorten(message, limit), details);
   };
 };
 

@@ -140,11 +140,8 @@ export const createFeed = (
       const pages = read(
         async (query) => {
           // A trouble of this protocol alone: a reader of several goes on with the others.
-          if (!isPathSegment(protocol))
-            throw new ServiceError(
-              'rejected',
-              `the name "${protocol}" cannot be written in a URL, so it cannot be read`,
-            );
+          const problem = `the name "${protocol}" cannot be written in a URL, so it cannot be read`;
+          if (!isPathSegment(protocol)) throw new ServiceError('rejected', problem);
           return client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal);
         },
         (items) => readAssessments(items).map(fromInspection),

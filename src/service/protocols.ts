@@ -51,16 +51,14 @@ const decodeAsset = (raw: JsonValue): ListedAsset[] => {
   const address = textOf(asset?.address);
   if (asset === undefined || address === undefined) return [];
   const table = tableOf(asset.methods);
+  const wordsOf = (method: JsonValue): string[] => methodWords(method, table);
   return [
     {
       address: address.trim().toLowerCase(),
       ...optional('chainId', textOf(asset.chainId)?.trim()),
       ...optional('name', textOf(asset.descriptor)?.slice(0, NAME_LIMIT)),
       ...optional('admins', wholeList(asset.admins, adminWords)),
-      ...optional(
-        'privileged',
-        wholeList(asset.privilegedMethods, (method) => methodWords(method, table)),
-      ),
+      ...optional('privileged', wholeList(asset.privilegedMethods, wordsOf)),
     },
   ];
 };

@@ -88,11 +88,8 @@ export const inspectionParams = (query: InspectionQuery): Params => {
 };
 
 /** `/PROTOCOL`, `/PROTOCOL/CHAIN` or `/PROTOCOL/CHAIN/CONTRACT`. */
-export const protocolPath = ({
-  protocol,
-  chainId,
-  contractAddress,
-}: Omit<InspectionQuery, keyof DateQuery>): string => {
+export const protocolPath = (query: Omit<InspectionQuery, keyof DateQuery>): string => {
+  const { protocol, chainId, contractAddress } = query;
   const path = `/${segment('protocol name', protocol)}`;
   if (chainId === undefined && contractAddress !== undefined)
     throw new UsageError('contractAddress needs a chainId beside it');

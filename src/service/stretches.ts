@@ -36,11 +36,8 @@ const timesOf = (dated: readonly ItemDates[], isInside: (at: number) => boolean)
  * Moments strictly inside the stretch, upwards, so that each part between two of them probably fits one page of
  * `pageSize` items; none where it cannot be cut any further. `seen`: dates of items inside, of all or of those at one end.
  */
-export const cutsOf = (
-  { after, before = Number.POSITIVE_INFINITY }: Stretch,
-  seen: readonly ItemDates[],
-  pageSize: number,
-): number[] => {
+export const cutsOf = (stretch: Stretch, seen: readonly ItemDates[], pageSize: number): number[] => {
+  const { after, before = Number.POSITIVE_INFINITY } = stretch;
   const dated = seen.filter((dates) => valuesOf(dates).length > 0);
   const unit = unitOf(dated);
   const isInside = (at: number): boolean => at > after + 1 && at < before;
@@ -61,10 +58,8 @@ export const cutAt = ({ after, before }: Stretch, cuts: readonly number[]): Stre
 };
 
 /** Whether most of the items lie outside by all of their dates: then the service ignores these bounds. */
-export const isIgnored = (
-  { after, before = Number.POSITIVE_INFINITY }: Stretch,
-  items: readonly ItemDates[],
-): boolean => {
+export const isIgnored = (stretch: Stretch, items: readonly ItemDates[]): boolean => {
+  const { after, before = Number.POSITIVE_INFINITY } = stretch;
   const dated = items.map(valuesOf).filter((dates) => dates.length > 0);
   const outside = dated.filter((dates) => Math.min(...dates) >= before || Math.max(...dates) + SECOND <= after);
   return outside.length * 2 > dated.length;

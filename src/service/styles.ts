@@ -39,10 +39,7 @@ export const createListStyles = (configured: ArrayParams, onChange: (style: Arra
 
   /** The current style fails for single values that work in another one. */
   const noteRefusal = (value: string, results: Results): void => {
-    const other = ALL.find((style) => {
-      const result = results.get(style);
-      return result !== undefined && 'shown' in result;
-    });
+    const other = ALL.find((style) => 'shown' in (results.get(style) ?? {}));
     const own = results.get(current);
     if (own && 'refusal' in own && other !== undefined) refusedAlone.add(value);
     else if (own) refusedAlone.clear();
@@ -70,11 +67,10 @@ export const createListStyles = (configured: ArrayParams, onChange: (style: Arra
     /** Learns from what a read of these values showed. */
     learn: (values: readonly string[], results: Results): void => {
       for (const [style, result] of results) if ('shown' in result) failures.delete(style);
-      const [best = current] = [...results.keys()].toSorted(
-        (a, b) => shownIn(results.get(b)) - shownIn(results.get(a)),
-      );
-      const better = shownIn(results.get(best)) > shownIn(results.get(current)) ? best : current;
-      change(better, shownIn(results.get(better)));
+      const shownBy = (style: ArrayParams): number => shownIn(results.get(style));
+      const [best = current] = [...results.keys()].toSorted((a, b) => shownBy(b) - shownBy(a));
+      const better = shownBy(best) > shownBy(current) ? best : current;
+      change(better, shownBy(better));
       const [value] = values;
       if (values.length === 1 && value !== undefined && !isProven(values)) noteRefusal(value, results);
     },

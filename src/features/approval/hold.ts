@@ -76,8 +76,7 @@ export const createHoldAnnouncer = ({ held, announce, fallback, names, log }: Ho
       return;
     }
     const text = noticeOf(await named(destination), found?.isRevoked === true);
-    const notice = (): string => text;
-    await fallback.divert(alerts, { reason: 'held', by: `held ${id}`, notice });
+    await fallback.divert(alerts, { reason: 'held', by: `held ${id}`, notice: () => text });
   };
 };
 

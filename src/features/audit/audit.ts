@@ -1,4 +1,5 @@
 /** Audits one service: each protocol's list against the ledger, then waiting deliveries against the queue. Heals both. */
+import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { messageOf, ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
@@ -14,11 +15,6 @@ import {
   emptyAudit,
   REMEMBERED_MS,
 } from './protocol.ts';
-
-export interface Auditor {
-  /** Throws where Redis failed or the signal aborted; a service that does not answer is in the report. */
-  run(service: string, options: AuditOptions, signal: AbortSignal): Promise<AuditReport>;
-}
 
 /** Requests at once, besides those of polls. */
 const WIDTH = 4;
@@ -48,10 +44,9 @@ const addLost = (
 ): void => {
   for (const { delivery, healed } of found) {
     const { protocol, itemId, id } = delivery.record;
-    const audit = audits.get(protocol) ?? emptyAudit(service, protocol, now);
+    const audit = getOrCreate(audits, protocol, () => emptyAudit(service, protocol, now));
     audit.lost.push({ alertId: id, itemId, destination: delivery.destination, healed });
     audit.healed += healed ? 1 : 0;
-    audits.set(protocol, audit);
   }
 };
 
@@ -99,13 +94,16 @@ const createProtocolAudits = (dependencies: AuditParts) => {
   };
 };
 
-export const createAuditor = (dependencies: AuditParts): Auditor => {
+export type Auditor = ReturnType<typeof createAuditor>;
+
+export const createAuditor = (dependencies: AuditParts) => {
   const { now } = dependencies;
   const recordedSince = createRecordedSince(dependencies);
   const auditProtocols = createProtocolAudits(dependencies);
   const searchLost = createLostSearch(dependencies);
   return {
-    run: async (service, options, signal) => {
+    /** Throws where Redis failed or the signal aborted; a service that does not answer is in the report. */
+    run: async (service: string, options: AuditOptions, signal: AbortSignal): Promise<AuditReport> => {
       const recorded = options.isThorough ? await recordedSince(service, now() - REMEMBERED_MS) : new Map();
       const { audits, unaudited, waiting } = await auditProtocols(service, recorded, options, signal);
       addLost(service, audits, await searchLost(service, waiting, options, signal), now());

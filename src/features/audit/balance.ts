@@ -78,6 +78,8 @@ export const fateOf = (states: readonly Fate[]): Fate | undefined => {
   return states.includes('delivered') ? 'delivered' : states[0];
 };
 
+export const noCounts = (): Counts => ({ delivered: 0, waiting: 0, muted: 0, dead: 0, unwanted: 0, unread: 0 });
+
 interface BalanceInput {
   listed: readonly ListedItem[];
   /** By alert id. */
@@ -87,12 +89,8 @@ interface BalanceInput {
 }
 
 /** Listed = delivered + waiting + muted + dead + unwanted + unread + missing, always. */
-export const balance = ({
-  listed,
-  accounts,
-  recorded,
-}: BalanceInput): Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked'> => {
-  const counts: Counts = { delivered: 0, waiting: 0, muted: 0, dead: 0, unwanted: 0, unread: 0 };
+export const balance = ({ listed, accounts, recorded }: BalanceInput) => {
+  const counts = noCounts();
   const missing: ListedItem[] = [];
   const items = new Map(listed.map((item) => [item.alertId, item]));
   for (const item of items.values()) {

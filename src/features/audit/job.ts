@@ -9,7 +9,7 @@ import type { RedisClient } from '../../redis/connect.ts';
 import { SERVER_FUNCTION } from '../../redis/lock.ts';
 import { countedInWords } from '../../text.ts';
 import type { Auditor } from './audit.ts';
-import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
+import { isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from './balance.ts';
 import type { AuditWindow } from './protocol.ts';
 
 interface ServerChangeDependencies {
@@ -46,10 +46,8 @@ export const createServerChange =
     // An empty Redis has nothing to look for: the state file says where reading goes on.
     if (known !== '') {
       // Not a warning: an embedded Redis starts again with each daemon. What is found to be lost is an error of its own.
-      log.info(
-        { service, server: present },
-        'Redis was restarted or failed over; an audit looks for what it may have lost',
-      );
+      const what = 'Redis was restarted or failed over; an audit looks for what it may have lost';
+      log.info({ service, server: present }, what);
       await sleep(settledAfterMs, undefined, { signal });
       await audit(service, signal);
       signal.throwIfAborted();
@@ -130,9 +128,6 @@ interface AuditJobDependencies {
   log: Logger;
 }
 
-const differencesOf = (audits: readonly ProtocolAudit[]): number =>
-  audits.reduce((sum, { missing, lost }) => sum + missing.length + lost.length, 0);
-
 /**
  * After Redis came back as another server, a delivery that has waited for this long without a job is lost. Much less than
  * `audit.lostAfter`: see decision 032 for what keeps a delivery from being sent twice.
@@ -166,7 +161,8 @@ export const createAuditJob = (dependencies: AuditJobDependencies) => {
     const options = { since: await marks.of(service), isHealing: true, isThorough: false, onAudited, ...haste };
     const { protocols, unaudited } = await auditor.run(service, options, signal);
     protocols.forEach(report);
-    reportTrouble(service, differencesOf(protocols));
+    const sums = sumOf(protocols);
+    reportTrouble(service, sums.missing + sums.lost);
     const ended = unaudited.length > 0 ? 'incomplete' : 'balanced';
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);

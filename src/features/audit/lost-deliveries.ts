@@ -89,8 +89,6 @@ export interface FoundLost {
 }
 
 const READ_AT_ONCE = 500;
-/** One daemon at a time queues the lost deliveries of a service again. */
-const lockName = (service: string): string => `audit:${service}`;
 
 /** Gives an alert's item as the service lists it now; undefined where it does not. Throws a `ServiceError`. */
 const createItemSearch = ({ settings: { lookback }, serviceOf }: LostSearchParts, signal: AbortSignal) => {
@@ -141,14 +139,12 @@ export const createLostSearch = (dependencies: LostSearchParts) => {
     signal: AbortSignal,
   ): Promise<FoundLost[]> => {
     if (Object.keys(await ledger.waitingByDestination()).length === 0) return [];
-    const lostDeliveries = createLostDeliveries({
-      ...dependencies,
-      itemOf: createItemSearch(dependencies, signal),
-      lostAfterMs,
-    });
+    const itemOf = createItemSearch(dependencies, signal);
+    const lostDeliveries = createLostDeliveries({ ...dependencies, itemOf, lostAfterMs });
     const alerts = new Map([...(await waitingOf(service)), ...more].map((record) => [record.alert.id, record]));
     const overdue = [...alerts.values()].flatMap(lostDeliveries.overdueOf);
-    const lock = isHealing ? await locks.take([lockName(service)]) : undefined;
+    // One daemon at a time queues the lost deliveries of a service again.
+    const lock = isHealing ? await locks.take([`audit:${service}`]) : undefined;
     try {
       const found: FoundLost[] = [];
       for (const delivery of await lostDeliveries.lostOf(overdue)) {

@@ -23,6 +23,7 @@ import {
   disagreementOf,
   fateOf,
   type ListedItem,
+  noCounts,
   type ProtocolAudit,
 } from './balance.ts';
 
@@ -65,13 +66,6 @@ export interface AuditWindow {
   closed: number;
   until: number;
 }
-
-type Comparison = Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked' | 'disagreement'> & {
-  /** The missing ones whole. */
-  missingItems: Item[];
-  /** Those with a waiting delivery. */
-  waiting: AlertRecord[];
-};
 
 interface Found {
   item: Item;
@@ -155,12 +149,7 @@ export const createReconcile = (dependencies: Compared) => {
     return (await stats.catch(() => undefined))?.critical;
   };
 
-  return async (
-    track: Track,
-    window: AuditWindow,
-    recorded: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Comparison> => {
+  return async (track: Track, window: AuditWindow, recorded: readonly string[], signal: AbortSignal) => {
     const { since, until } = window;
     const accounted: Accounted[] = [];
     const dates: Dates[] = [];
@@ -174,7 +163,9 @@ export const createReconcile = (dependencies: Compared) => {
     return {
       ...balance({ listed: accounted.map(({ listed }) => listed), accounts, recorded }),
       ...(disagreement === undefined ? {} : { disagreement }),
+      /** Whole. */
       missingItems: accounted.flatMap(({ item }) => item ?? []),
+      /** Those with a waiting delivery. */
       waiting: accounted.flatMap(({ record }) => record ?? []),
     };
   };
@@ -209,7 +200,7 @@ export const emptyAudit = (service: string, protocol: string, at: number): Proto
   since: iso(at),
   until: iso(at),
   listed: 0,
-  counts: { delivered: 0, waiting: 0, muted: 0, dead: 0, unwanted: 0, unread: 0 },
+  counts: noCounts(),
   missing: [],
   lost: [],
   onlyBooked: [],
@@ -243,10 +234,7 @@ export const createProtocolAudit = (dependencies: Audits) => {
    * The ledger is asked for nothing from before the cursor began in this Redis, as a Redis that lost its data knows
    * nothing of it, and for nothing that a full ledger has removed.
    */
-  const windowOf = async (
-    track: Track,
-    asked: number | undefined,
-  ): Promise<{ window: AuditWindow; isTrimmed: boolean } | undefined> => {
+  const windowOf = async (track: Track, asked: number | undefined) => {
     const [[cursor], [begun], trimmedTo = 0] = await Promise.all([
       cursors.get([track]),
       cursors.begun([track]),
@@ -258,7 +246,8 @@ export const createProtocolAudit = (dependencies: Audits) => {
     // A mark ahead of the service's clock says nothing: an answer that named a wrong time has moved it.
     const since = asked === undefined || asked > until ? first : Math.max(asked, first);
     const closed = Math.min(cursor.sweptAt, until) - settings.lookback - settings.overlap;
-    return { window: { since, closed, until }, isTrimmed: since === trimmedTo };
+    const window: AuditWindow = { since, closed, until };
+    return { window, isTrimmed: since === trimmedTo };
   };
 
   return async (

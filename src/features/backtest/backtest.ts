@@ -1,5 +1,6 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
 import { type Alert, type ChannelKind, isHuman, type Mute } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { createPresentation } from '../../channels/content/presentation.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
@@ -59,11 +60,10 @@ const createWindows = (config: Config, store: ReturnType<typeof createMemoryMute
   const mutes = createActiveMutes({
     config,
     mutes: store,
-    onOpened: async ({ id }) =>
-      void openings.set(
-        id,
-        windows.findIndex((one) => muteOfWindow(one, now())?.id === id),
-      ),
+    onOpened: async ({ id }) => {
+      const window = windows.findIndex((one) => muteOfWindow(one, now())?.id === id);
+      openings.set(id, window);
+    },
     now,
   });
   return {
@@ -148,12 +148,8 @@ interface BacktestInput {
   onProgress?(done: number, of: number): void;
 }
 
-/** The alerts that one poll would have read. */
-interface Read {
-  /** When it would have polled, in epoch milliseconds. */
-  at: number;
-  alerts: Alert[];
-}
+/** The alerts that one poll would have read, and when it would have polled, in epoch milliseconds. */
+type Read = { at: number; alerts: Alert[] };
 
 /** Collects history by the polls that would have read it; what is written between two polls is read by the second. */
 const createReads = (interval: number) => {
@@ -165,9 +161,7 @@ const createReads = (interval: number) => {
       for (const alert of alerts) {
         const at = Math.ceil(Date.parse(alert.at) / interval) * interval;
         const key = JSON.stringify([alert.service, alert.protocol, alert.source, at]);
-        const read = reads.get(key) ?? { at, alerts: [] };
-        reads.set(key, read);
-        read.alerts.push(alert);
+        getOrCreate(reads, key, () => ({ at, alerts: [] })).alerts.push(alert);
       }
     },
     /** In order of time; those of one moment in the order of their dates, not of the answers. */
@@ -175,12 +169,10 @@ const createReads = (interval: number) => {
   };
 };
 
-const NOBODY: ReadonlySet<string> = new Set();
-
 /** Which destinations need no approval, as far as the config says. */
 const openByConfig = (config: Config) => {
   const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
-  return createApprovalPolicy({ ...config.destinations, trusted })(NOBODY);
+  return createApprovalPolicy({ ...config.destinations, trusted })(new Set());
 };
 
 const problemsOf = (config: Config, protocols: readonly HistoryProtocol[]): string[] => {
@@ -203,10 +195,8 @@ export const backtest = async (input: BacktestInput): Promise<BacktestReport> =>
   const { channels, close } = await openConfiguredChannels(config, Date.now);
   const { routesOf } = createRouting({ config, settings: routeSettings(config), protocolOf: listedAs(protocols) });
   const tally = createTally();
-  const loads = createLoads(
-    channels.map(({ kind }) => kind),
-    openByConfig(config),
-  );
+  const kinds = channels.map(({ kind }) => kind);
+  const loads = createLoads(kinds, openByConfig(config));
   const simulation = createSimulation({ config, channels, routesOf, onRouted: tally.add, onMessage: loads.add });
   const reads = createReads(longestIntervalMs(config.poll));
   try {

@@ -86,22 +86,22 @@ const NO_FAILURES = {
   random: () => 0,
 };
 
-/** A queue whose jobs run on the timeline. `processOf`: the worker of a channel kind. */
-const createJobs = (timeline: Timeline, processOf: (kind: ChannelKind) => ProcessParcel | undefined) => {
-  /** A job that runs again keeps its place among those of the same moment. */
-  return (first: ParcelJob, at: number): void => {
-    const order = timeline.nextOrder();
-    const runAt = (moment: number, job: ParcelJob): void =>
-      timeline.add(
-        moment,
-        async () => {
-          const verdict = await processOf(job.destination.kind)?.(job, new AbortController().signal);
-          if (verdict && !verdict.done) runAt(verdict.runAt, verdict.data);
-        },
-        order,
-      );
-    runAt(at, first);
+/** Queues a job that runs on the timeline. One that runs again keeps its place among those of the same moment. */
+const queueJob = (
+  timeline: Timeline,
+  workers: ReadonlyMap<ChannelKind, ProcessParcel>,
+  first: ParcelJob,
+  at: number,
+) => {
+  const order = timeline.nextOrder();
+  const runAt = (moment: number, job: ParcelJob): void => {
+    const run = async (): Promise<void> => {
+      const verdict = await workers.get(job.destination.kind)?.(job, new AbortController().signal);
+      if (verdict && !verdict.done) runAt(verdict.runAt, verdict.data);
+    };
+    timeline.add(moment, run, order);
   };
+  runAt(at, first);
 };
 
 export const createSimulatedDelivery = (
@@ -127,12 +127,12 @@ export const createSimulatedDelivery = (
   };
 
   const workerOf = ({
-    compose,
     paceOf,
     senderOf,
     isBatched,
     groupWaitMs = 0,
     canAmend,
+    compose,
   }: SimulatedKind): ProcessParcel =>
     createDeliver({
       ...NO_FAILURES,
@@ -146,7 +146,7 @@ export const createSimulatedDelivery = (
     });
 
   const workers = new Map([...kinds].map(([kind, facts]) => [kind, workerOf(facts)]));
-  const addJob = createJobs(timeline, (kind) => workers.get(kind));
+  const addJob = (job: ParcelJob, at: number): void => queueJob(timeline, workers, job, at);
 
   return {
     enqueue: async (parcels, _nonce, delayMs) => {

@@ -1,5 +1,6 @@
 /** What a daemon keeps in Redis, kept in memory instead for the length of a simulation, where nothing fails. No rules. */
 import type { Alert, Destination, Mute } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from '../../deliver/rate-limiter.ts';
 import type { Batching } from '../../deliver/stage.ts';
@@ -130,10 +131,9 @@ export const createMemoryBatchStore = (): Batching['batches'] => {
   const keyOf = (id: string, batch: number): string => `${id} ${batch}`;
   return {
     add: async ({ id }, alerts) => {
-      const open = waiting.get(id) ?? new Map<string, Alert>();
+      const open = getOrCreate(waiting, id, () => new Map());
       if (open.size === 0) counts.set(id, (counts.get(id) ?? 0) + 1);
       for (const alert of alerts) open.set(alert.id, alert);
-      waiting.set(id, open);
       return [counts.get(id) ?? 0];
     },
     hasOpenBatch: async ({ id }) => waiting.has(id),

@@ -1,5 +1,6 @@
 /** What a backtest says of alerts and of destinations, counted while it simulates. */
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { firedDetections } from '../../channels/content/reading.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import { targetOf } from '../../ledger/record.ts';
@@ -88,8 +89,7 @@ export const createTally = () => {
     add: ({ service, protocol, source, item }: Alert, { destinations, skipped }: Routes): void => {
       const key = JSON.stringify([service, protocol]);
       const empty = { service, protocol, inspections: 0, notifications: 0, skipped: 0, stranded: 0 };
-      const load = protocols.get(key) ?? empty;
-      protocols.set(key, load);
+      const load = getOrCreate(protocols, key, () => empty);
       load[source] += 1;
       alerts += 1;
       if (skipped) load.skipped += 1;
@@ -110,9 +110,7 @@ export const createLoads = (kinds: readonly ChannelKind[], isOpen: (destination:
   const sent = new Map<Destination['id'], { destination: Destination; messages: LoadMessage[] }>();
   return {
     add: ({ destination, alerts: _alerts, ...message }: SimulatedMessage): void => {
-      const known = sent.get(destination.id) ?? { destination, messages: [] };
-      sent.set(destination.id, known);
-      known.messages.push(message);
+      getOrCreate(sent, destination.id, () => ({ destination, messages: [] })).messages.push(message);
     },
     /** The loudest first. */
     destinations: (): DestinationLoad[] =>

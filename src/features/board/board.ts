@@ -4,10 +4,9 @@ import type { Board, BoardDependencies } from './open.ts';
 /** Shows a page, a file or an answer of its API, by the path below where it stands; undefined: it has none there. */
 export const createBoard = (dependencies: BoardDependencies): Board => {
   let opened: Promise<Board> | undefined;
-  const open = async (): Promise<Board> => (await import('./open.ts')).openBoard(dependencies);
   return {
     show: async (path, query) => {
-      opened ??= open();
+      opened ??= import('./open.ts').then(({ openBoard }) => openBoard(dependencies));
       const board = await opened.catch((error: unknown) => {
         opened = undefined;
         throw error;

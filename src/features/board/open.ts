@@ -17,11 +17,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-export interface BoardFile {
-  type: string;
-  body: Buffer;
-}
-
 /** Their document asks Google for fonts and has styles of its own: of it only the tags are taken that load its files. */
 const TAGS =
   /<link href="static\/[\w./-]+\.css" rel="stylesheet">|<script defer src="static\/[\w./-]+\.js"><\/script>/g;
@@ -47,7 +42,7 @@ const openBoardFiles = async () => {
   if (tags.length === 0) throw new Error('bull-board: its document names no files');
   return {
     document: (basePath: string, config: string): string => documentOf(tags, basePath, config).html,
-    file: async (path: string): Promise<BoardFile | undefined> => {
+    file: async (path: string): Promise<Pick<BoardAnswer, 'type' | 'body'> | undefined> => {
       const found = files.get(path);
       const type = TYPES[extname(path)];
       return found === undefined || type === undefined ? undefined : { type, body: await readFile(found) };

@@ -38,22 +38,9 @@ export const shownData = (data: unknown, most: number): unknown => {
   const alerts = within(job.alerts, most);
   const left = job.alerts.length - alerts.length;
   return visible({
-    ...{
-      v,
-      destination: { id, kind, label },
-      fairnessKey,
-      attempt,
-      firstTriedAt,
-      unknownSince,
-      format,
-      moves,
-      misses,
-      yields,
-    },
-    ...{ batch: batchNumber, slot, alerts },
-    ...(left === 0
-      ? {}
-      : { notShown: `${left} of ${job.alerts.length} alerts: see tocsin trace, or the job's own page` }),
+    ...{ v, destination: { id, kind, label }, fairnessKey, attempt, firstTriedAt, unknownSince },
+    ...{ format, moves, misses, yields, batch: batchNumber, slot, alerts },
+    ...(left > 0 && { notShown: `${left} of ${job.alerts.length} alerts: see tocsin trace, or the job's own page` }),
   });
 };
 

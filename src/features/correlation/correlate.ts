@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { longestIntervalMs } from '../../config/poll-section.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
@@ -157,9 +158,7 @@ export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>
   const note = (alert: Alert, destinations: readonly Destination[]): void => {
     if (alert.txHash === undefined || !isInspection(alert)) return;
     for (const destination of destinations) {
-      const key = keyOf(alert, destination);
-      const hashes = sent.get(key) ?? new Set();
-      sent.set(key, hashes.add(alert.txHash.toLowerCase()));
+      getOrCreate(sent, keyOf(alert, destination), () => new Set()).add(alert.txHash.toLowerCase());
     }
   };
 

@@ -99,9 +99,8 @@ export const createCursorAdmin = (dependencies: CursorDependencies) => {
         const held = await lock.take([track]);
         if (held) return cursors.set(track, at).finally(() => held.release());
         if (performance.now() > deadline) {
-          throw new UnavailableError(
-            `a poll of ${track.source} of ${track.protocol} is still running: try again later`,
-          );
+          const poll = `a poll of ${track.source} of ${track.protocol}`;
+          throw new UnavailableError(`${poll} is still running: try again later`);
         }
         await sleep(LOCK_RETRY_MS);
       }

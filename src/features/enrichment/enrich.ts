@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Alert, type AlertContext, firedDetectors, type JsonObject, type JsonValue } from '../../alert.ts';
 import type { ListedAsset } from '../../item.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
+import { textOf as fieldText, objectOf } from '../../service/fields.ts';
 import type { Facts, First, FirstSeen, Noted } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */
@@ -10,19 +11,13 @@ export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets'>;
 
 type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
 
-const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-
 /** Undefined where the inspection does not say. */
 const firedOf = (alert: Judged): string[] | undefined =>
   objectOf(alert.item.detections) === undefined ? undefined : firedDetectors(alert);
 
 const plain = (name: string): string => name.trim().toLowerCase();
 
-const textOf = (value: JsonValue | undefined): string | undefined => {
-  const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
-};
+const textOf = (value: JsonValue | undefined): string | undefined => fieldText(value)?.trim();
 
 const triggerOf = ({ triggers }: Knowledge, alert: Judged): AlertContext['trigger'] => {
   const assessment = alert.type.replace(/^inspection\./, '');

@@ -178,8 +178,7 @@ export const createFallback = (dependencies: FallbackDependencies) => {
     onDead: async (destination: Destination, alerts: readonly Alert[], why: string): Promise<void> => {
       if (isOneOf(destinations, destination)) return;
       const text = deadNotice(withName(destination, await names()), why);
-      const notice = (): string => text;
-      await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice });
+      await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice: () => text });
     },
     onUnroutable: (alert: Alert, why: string): Promise<void> =>
       divert([alert], { reason: 'stranded', by: 'stranded', notice: () => unroutableNotice(why) }),

@@ -8,7 +8,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { LeftJob, LeftJobs } from '../../queue/scan.ts';
-import type { Locks } from '../../redis/lock.ts';
+import { type Locks, underLock } from '../../redis/lock.ts';
 
 /** Keeps the dead letters within their bound, and says what goes: one command while there are few. `most`: what `dead` keeps. */
 export const createDeadLetterBound =
@@ -72,18 +72,12 @@ export const createLeftKinds = (dependencies: LeftKindsDependencies) => {
   };
 
   const endKind = async (kind: ChannelKind): Promise<void> => {
-    const lock = await locks.take([`left:${kind}`]);
-    if (!lock) return;
-    try {
-      let dead = 0;
-      for await (const left of leftJobs.before(kind, now() - LEFT_FOR_MS)) dead += await endJob(kind, left);
-      if (dead > 0) log.warn({ kind, dead }, 'deliveries of a channel kind that the config does not set up are dead');
-    } finally {
-      await lock.release();
-    }
+    let dead = 0;
+    for await (const left of leftJobs.before(kind, now() - LEFT_FOR_MS)) dead += await endJob(kind, left);
+    if (dead > 0) log.warn({ kind, dead }, 'deliveries of a channel kind that the config does not set up are dead');
   };
 
   return async (): Promise<void> => {
-    for (const kind of kinds) if (await isIdle(kind)) await endKind(kind);
+    for (const kind of kinds) if (await isIdle(kind)) await underLock(locks, [`left:${kind}`], () => endKind(kind));
   };
 };

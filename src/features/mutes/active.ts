@@ -20,9 +20,9 @@ export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean
 /** Announcements, and what an operator asked for, are never muted. */
 const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
 
-const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
-const first = (mutes: readonly Mute[]): Mute | undefined => mutes.toSorted(byEnd)[0];
-const last = (mutes: readonly Mute[]): Mute | undefined => mutes.toSorted(byEnd).at(-1);
+const byEnd = (mutes: readonly Mute[]): Mute[] => mutes.toSorted((a, b) => a.until.localeCompare(b.until));
+const first = (mutes: readonly Mute[]): Mute | undefined => byEnd(mutes)[0];
+const last = (mutes: readonly Mute[]): Mute | undefined => byEnd(mutes).at(-1);
 
 const anyOr = (globs: readonly string[]): ((text: string) => boolean) =>
   globs.length === 0 ? () => true : createGlobs(globs);
@@ -84,16 +84,8 @@ const itemOf = (alert: Alert): HiddenItem => {
   const { protocol, type, itemId, txHash, at } = alert;
   const detectors = alert.followUp ? [] : firedDetectors(alert);
   const { severity } = severityOf(alert);
-  return {
-    protocol,
-    type,
-    detectors,
-    itemId,
-    ...(txHash === undefined ? {} : { txHash }),
-    severity,
-    ...chainIn(alert),
-    at,
-  };
+  const hash = txHash === undefined ? {} : { txHash };
+  return { protocol, type, detectors, itemId, ...hash, severity, ...chainIn(alert), at };
 };
 
 export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: ActiveMutesDependencies) => {

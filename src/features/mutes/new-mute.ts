@@ -53,9 +53,8 @@ export const newMute = (
   if (!/\S/.test(reason)) throw new UsageError(`${named('reason')} must say something`);
   const lengthMs = lengthOf(length, named);
   if (lengthMs > maxLength) {
-    throw new UsageError(
-      `${named('for')} must be at most ${formatDuration(maxLength)}, as mutes.maxLength says (got '${length}')`,
-    );
+    const most = `at most ${formatDuration(maxLength)}, as mutes.maxLength says`;
+    throw new UsageError(`${named('for')} must be ${most} (got '${length}')`);
   }
   const forbidden = [...given(detector), ...(names?.detectors ?? [])].find(createGlobs(never));
   if (forbidden !== undefined) {

@@ -47,10 +47,8 @@ const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'wh
 
 const listedOf = (item: HiddenItem): Listed => {
   const { at, protocol, txHash, itemId, chainId } = item;
-  const id =
-    txHash === undefined
-      ? { itemId: shorten(cleanLine(itemId), LIMITS.name) }
-      : { txHash: shorten(cleanLine(txHash), LIMITS.name) };
+  const name = shorten(cleanLine(txHash ?? itemId), LIMITS.name);
+  const id = txHash === undefined ? { itemId: name } : { txHash: name };
   const where = { at, severity: inlineName(item.severity), protocol: shorten(cleanLine(protocol), LIMITS.protocol) };
   return { ...where, ...whatOf(item), ...id, ...(chainId === undefined ? {} : { chainId }) };
 };
@@ -74,13 +72,14 @@ interface Part {
 
 /** Splits the list, one line an item, into parts that fit into a message. */
 const partsOf = (items: readonly Listed[], endedAt: number): Part[] => {
-  let part: Part = { listed: [], lines: [], characters: 0 };
+  const empty = (): Part => ({ listed: [], lines: [], characters: 0 });
+  let part = empty();
   const parts = [part];
   for (const one of items) {
     const line = lineOf(one, endedAt);
     const size = sizeOf(line);
     if (part.lines.length === PART.items || part.characters + size > PART.characters) {
-      part = { listed: [], lines: [], characters: 0 };
+      part = empty();
       parts.push(part);
     }
     part.listed.push(one);

@@ -1,8 +1,8 @@
 /** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
 import type { Mute } from '../../alert.ts';
-import { createBoundedMap } from '../../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import { contentId } from '../../item.ts';
-import { iso } from '../../time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../time.ts';
 
 export interface MuteWindow {
   /** As of a `Mute`. */
@@ -20,29 +20,19 @@ export interface MuteWindow {
 }
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-const clockOf = (timeZone: string): Intl.DateTimeFormat => {
-  const known = clocks.get(timeZone);
-  if (known) return known;
-  const clock = new Intl.DateTimeFormat('en-US', {
+const clockOf = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
     ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
     ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
   });
-  clocks.set(timeZone, clock);
-  return clock;
-};
 
 /** What a wall clock of the zone shows at a moment, written as if it were UTC; epoch milliseconds, whole seconds. */
 export const wallOf = (at: number, timeZone: string): number => {
-  const shown = Object.fromEntries(
-    clockOf(timeZone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
+  const parts = getOrCreate(clocks, timeZone, () => clockOf(timeZone)).formatToParts(at);
+  const shown = Object.fromEntries(parts.map(({ type, value }) => [type, Number(value)]));
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
   return Date.UTC(year, month - 1, day, hour, minute, second);
 };
@@ -61,12 +51,8 @@ export const momentOf = (wall: number, timeZone: string): number => {
 /** Every dispatch asks for the same few moments, and a time zone is slow to ask. */
 const moments = createBoundedMap<string, number>(1000);
 
-const knownMomentOf = (wall: number, timeZone: string): number => {
-  const key = `${wall} ${timeZone}`;
-  const moment = moments.get(key) ?? momentOf(wall, timeZone);
-  moments.set(key, moment);
-  return moment;
-};
+const knownMomentOf = (wall: number, timeZone: string): number =>
+  getOrCreate(moments, `${wall} ${timeZone}`, () => momentOf(wall, timeZone));
 
 const lengthOf = ({ from, to }: MuteWindow): number => (to > from ? to - from : to - from + 1440);
 

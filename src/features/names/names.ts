@@ -110,10 +110,8 @@ export const createNameLookUp = ({ names, channels, destinations, log }: LookUpD
       }
       if (error instanceof DeliveryError && error.code === NOT_ALLOWED && !refused.has(kind)) {
         refused.add(kind);
-        log.info(
-          { kind, message: error.message },
-          'names of destinations are not shown: the token may not ask for them',
-        );
+        const what = 'names of destinations are not shown: the token may not ask for them';
+        log.info({ kind, message: error.message }, what);
       }
     }
     await names.note(id, shownName(name));

@@ -1,7 +1,7 @@
 /** Alerts of made-up findings, always the same: what a service writes, as it writes it. */
 import { createHash } from 'node:crypto';
 import type { Alert, AlertContext, JsonObject } from '../../alert.ts';
-import { alertId } from '../../item.ts';
+import { toAlert } from '../../poll/ingest.ts';
 import { DAY_MS, iso } from '../../time.ts';
 
 export const SERVICE = 'main';
@@ -38,15 +38,12 @@ const ALL_DETECTORS = [
   'failedTransaction',
 ];
 
+const quietDetectors = (fired: object): string[] => ALL_DETECTORS.filter((name) => !Object.hasOwn(fired, name));
+
 /** Detectors in the service's order, with a message for each that fired. */
 const detectionsOf = (fired: Readonly<Record<string, string>>): JsonObject => ({
   ...Object.fromEntries(Object.entries(fired).map(([name, message]) => [name, { status: 'detected', message }])),
-  ...Object.fromEntries(
-    ALL_DETECTORS.filter((name) => !Object.hasOwn(fired, name)).map((name) => [
-      name,
-      { status: 'notDetected', message: '' },
-    ]),
-  ),
+  ...Object.fromEntries(quietDetectors(fired).map((name) => [name, { status: 'notDetected', message: '' }])),
 });
 
 interface Finding {
@@ -76,55 +73,36 @@ export const strangerOf = (fired: Readonly<Record<string, string>>): AlertContex
 
 /** An alert of an inspection, whole. */
 export const finding = (given: Finding): Alert => {
-  const { label, protocol, fired, assessment = 'critical', at = AT, hash = hashOf(label) } = given;
+  const { label, protocol, fired, assessment = 'critical', at = AT, hash: txHash = hashOf(label) } = given;
   const itemId = idOf(label);
-  const createdAt = iso(at + INSPECTED_AFTER_MS);
-  return {
-    id: alertId(SERVICE, 'inspections', itemId),
-    source: 'inspections',
-    service: SERVICE,
+  const createdAt = at + INSPECTED_AFTER_MS;
+  const raw = {
+    _id: itemId,
+    chainId: given.chainId ?? 1,
+    txHash,
+    txTimestamp: iso(at),
+    txOrigin: given.origin ?? addressOf(`origin of ${label}`),
+    assets: given.assets.map((each) => ({ ...each })),
     protocol,
-    type: `inspection.${assessment}`,
-    itemId,
-    at: createdAt,
-    readAt: iso(at + INSPECTED_AFTER_MS + 400),
-    txHash: hash,
-    item: {
-      _id: itemId,
-      chainId: given.chainId ?? 1,
-      txHash: hash,
-      txTimestamp: iso(at),
-      txOrigin: given.origin ?? addressOf(`origin of ${label}`),
-      assets: given.assets.map((each) => ({ ...each })),
-      protocol,
-      invokedMethodName: given.method ?? 'transferFrom',
-      assessment,
-      actions: [],
-      detections: detectionsOf(fired),
-      createdAt,
-      updatedAt: createdAt,
-    },
-    context: given.context ?? strangerOf(fired),
-    replay: false,
+    invokedMethodName: given.method ?? 'transferFrom',
+    assessment,
+    actions: [],
+    detections: detectionsOf(fired),
+    createdAt: iso(createdAt),
+    updatedAt: iso(createdAt),
   };
+  const item = { source: 'inspections', protocol, itemId, assessment, txHash, dates: { createdAt }, raw } as const;
+  const context = given.context ?? strangerOf(fired);
+  return { ...toAlert(item, SERVICE, protocol, createdAt + 400), context };
 };
 
 /** An alert of a stored notification. */
 export const notification = (label: string, protocol: string, message: string): Alert => {
   const itemId = idOf(label);
-  const at = iso(AT + INSPECTED_AFTER_MS);
-  return {
-    id: alertId(SERVICE, 'notifications', itemId),
-    source: 'notifications',
-    service: SERVICE,
-    protocol,
-    type: 'notification.created',
-    itemId,
-    at,
-    readAt: at,
-    item: { _id: itemId, message, protocol, createdAt: at },
-    replay: false,
-  };
+  const createdAt = AT + INSPECTED_AFTER_MS;
+  const raw = { _id: itemId, message, protocol, createdAt: iso(createdAt) };
+  const item = { source: 'notifications', protocol, itemId, dates: { createdAt }, raw } as const;
+  return toAlert(item, SERVICE, protocol, createdAt);
 };
 
 /**

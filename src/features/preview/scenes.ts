@@ -102,12 +102,14 @@ const followUp = (change: 'downgraded' | 'upgraded' | 'vanished'): Alert => {
   };
 };
 
-const unaccepted = (): string => {
+const late = (): Alert => {
   const at = iso(AT);
   const attempt = { at, outcome: 'dead', durationMs: 180, message: 'the channel is archived' } as const;
   const deliveries: DeliveryRecord[] = [{ state: 'dead', destination: ALERTS, at, attempts: [attempt] }];
-  return lateNotice({ deliveries, afterMs: 120_000, faultOf: () => undefined });
+  return { ...single(), notice: lateNotice({ deliveries, afterMs: 120_000, faultOf: () => undefined }) };
 };
+
+const replayed = (): Alert => ({ ...single(), replay: true });
 
 const long = (): Alert => {
   const sentence = 'Balance of a holder changed: 0x18072e8c35bf992dc9e9c616612e7696a6cecc1b lost 1,250.75 WETH. ';
@@ -121,14 +123,8 @@ const long = (): Alert => {
 };
 
 const nearlyEmpty = (): Alert => {
-  const {
-    context: _context,
-    txHash: _txHash,
-    ...whole
-  } = finding({
-    label: 'nearly empty',
-    ...{ protocol: 'Harbor Lending', assets: [], fired: {} },
-  });
+  const found = finding({ label: 'nearly empty', protocol: 'Harbor Lending', assets: [], fired: {} });
+  const { context: _context, txHash: _txHash, ...whole } = found;
   return { ...whole, item: { _id: idOf('nearly empty'), assessment: 'critical', protocol: 'Harbor Lending' } };
 };
 
@@ -136,6 +132,8 @@ const scene = (name: string, group: string, says: string, ...alerts: (() => Aler
   ...{ name, group, says },
   alerts: () => alerts.map((make) => make()),
 });
+
+const several = (name: string, says: string, alerts: () => Alert[]): Scene => ({ name, group: name, says, alerts });
 
 const NOTIFIED = 'CRITICAL: Pool A lost 90% of its WETH within one block.\nThe team is asked to pause borrowing.';
 
@@ -155,20 +153,10 @@ export const SCENES: readonly Scene[] = [
   scene('notification', 'notification', 'The service has a message about Harbor Lending: Pool A lost 90%', () =>
     notification('notification', 'Harbor Lending', NOTIFIED),
   ),
+  several('incident of six', 'One transaction is critical for six protocols, all by one flash loan', incidentOfSix),
+  several('digest of 12', '12 alerts in four protocols; the worst is a transfer of ownership', () => digest(12)),
   {
-    ...{ name: 'incident of six', group: 'incident of six' },
-    says: 'One transaction is critical for six protocols, all by one flash loan',
-    alerts: incidentOfSix,
-  },
-  {
-    ...{ name: 'digest of 12', group: 'digest of 12' },
-    says: '12 alerts in four protocols; the worst is a transfer of ownership',
-    alerts: () => digest(12),
-  },
-  {
-    ...{ name: 'digest of 2000', group: 'digest of 2000' },
-    says: '2,000 alerts in four protocols; the worst come first',
-    alerts: () => digest(2000),
+    ...several('digest of 2000', '2,000 alerts in four protocols; the worst come first', () => digest(2000)),
     storm: { message: 3, alerts: 2500 },
   },
   {
@@ -182,14 +170,8 @@ export const SCENES: readonly Scene[] = [
   scene('downgraded', 'follow-ups', 'What was critical in Harbor Lending is ok now', () => followUp('downgraded')),
   scene('upgraded', 'follow-ups', 'What was suspicious in Harbor Lending is critical now', () => followUp('upgraded')),
   scene('vanished', 'follow-ups', 'The service does not list a critical finding any more', () => followUp('vanished')),
-  scene('fallback', 'fallback and replay', 'The fallback gets this because #alerts took nothing', () => ({
-    ...single(),
-    notice: unaccepted(),
-  })),
-  scene('replay', 'fallback and replay', 'This is history that somebody forwards again', () => ({
-    ...single(),
-    replay: true,
-  })),
+  scene('fallback', 'fallback and replay', 'The fallback gets this because #alerts took nothing', late),
+  scene('replay', 'fallback and replay', 'This is history that somebody forwards again', replayed),
   ...ANNOUNCED.map(({ name, group, says, alert, kinds }) => ({
     ...scene(name, group, says, alert),
     ...(kinds === undefined ? {} : { kinds }),

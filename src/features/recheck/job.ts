@@ -93,7 +93,6 @@ const CONFIRM_MS = 60_000;
 
 const subjectOf = (protocol: string): string => `recheck of ${protocol}`;
 
-/** What `createWatch` works with. */
 type WatchParts = Pick<RecheckJobDependencies, 'config' | 'serviceOf' | 'failureLog'> & {
   store: Pick<RecheckStore, 'note'>;
   log: Pick<Logger, 'warn'>;
@@ -112,10 +111,8 @@ export const createWatch = ({ config, store, serviceOf, failureLog, log }: Watch
 
   const note = async (service: string, protocol: string, items: readonly Item[]): Promise<void> => {
     const now = serviceOf(service).clock.now();
-    const refused = await store.note(
-      service,
-      items.flatMap((item) => firstRecheck(item, protocol, now, { offsets, assessments }) ?? []),
-    );
+    const due = items.flatMap((item) => firstRecheck(item, protocol, now, { offsets, assessments }) ?? []);
+    const refused = await store.note(service, due);
     if (refused === 0 || isFull.has(service)) return;
     isFull.add(service);
     log.warn({ service, refused }, 'too many inspections to read again: some are not');
@@ -137,10 +134,9 @@ export const createWatch = ({ config, store, serviceOf, failureLog, log }: Watch
       if (isOn && source === 'inspections') await note(service, protocol, items);
     },
     /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
-    readSuspicious: async (
-      { service, source, protocols: [protocol = ''] }: Stream,
-      signal: AbortSignal,
-    ): Promise<void> => {
+    readSuspicious: async (stream: Stream, signal: AbortSignal): Promise<void> => {
+      const { service, source, protocols } = stream;
+      const [protocol = ''] = protocols;
       if (!isOn || !isUnread || source !== 'inspections') return;
       await readSuspicious({ service, source, protocol }, signal).catch((error: unknown) => {
         if (!signal.aborted) failureLog.failed(service, subjectOf(protocol), error);

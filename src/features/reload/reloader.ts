@@ -138,12 +138,10 @@ export const createReloader = (dependencies: ReloaderDependencies) => {
 
   const run = async (cause: string): Promise<ReloadOutcome> => {
     const startedAt = monotonic();
-    const end = await take().catch((error: unknown) =>
-      refused(
-        problemsOf(error).map((problem) => scrub(problem)),
-        error instanceof UnavailableError,
-      ),
-    );
+    const end = await take().catch((error: unknown) => {
+      const problems = problemsOf(error).map((problem) => scrub(problem));
+      return refused(problems, error instanceof UnavailableError);
+    });
     say(cause, end, Math.round(monotonic() - startedAt));
     onOutcome(end);
     return end;

@@ -6,6 +6,7 @@ import { messageOf, ServiceError, UnavailableError, UsageError } from '../../err
 import type { ListedProtocol } from '../../item.ts';
 import { createNameFilter } from '../../poll/catalog.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
+import { pagesOf } from '../../service/feed.ts';
 import { listProtocols } from '../../service/listing.ts';
 import { openServices } from '../../service/open.ts';
 import { plainName } from '../../text.ts';
@@ -40,10 +41,7 @@ export interface HistoryReading {
   onRead?(protocol: HistoryProtocol, source: Source, done: number, of: number): void;
 }
 
-interface Task {
-  protocol: HistoryProtocol;
-  source: Source;
-}
+type Task = { protocol: HistoryProtocol; source: Source };
 
 /** An error of one protocol; any other is one of the service. */
 const isOnes = (error: unknown): boolean =>
@@ -79,9 +77,7 @@ const createReadOne = (config: Config, services: ReturnType<typeof openServices>
   const pagesFrom = ({ protocol: { service, name }, source }: Task, since: number, signal: AbortSignal) => {
     const feed = services.get(service)?.feed;
     if (feed === undefined) throw new Error(`the config has no service '${service}'`);
-    return source === 'inspections'
-      ? feed.inspections(name, since, signal, true)
-      : feed.notifications([name], since, signal, true);
+    return pagesOf(feed, { source, protocols: [name] }, since, signal, true);
   };
 
   /** Reads a little more than the period: the service may filter and sort by another date than an item's own. */

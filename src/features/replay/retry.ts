@@ -48,13 +48,8 @@ const isReopened = (found: DeliveryState | undefined, act: Act): boolean =>
   found === undefined || found === 'dead' || (act === 'replayed' && found !== 'waiting');
 
 /** Sends deliveries that had ended again, because an operator asks for it: a retry of dead ones, or a replay. */
-export const createResend = ({
-  corrections,
-  deadLetters,
-  enqueueApproved,
-  queuedOrHeld,
-  enable,
-}: ResendDependencies) => {
+export const createResend = (dependencies: ResendDependencies) => {
+  const { corrections, deadLetters, enqueueApproved, queuedOrHeld, enable } = dependencies;
   const enabled = new Set<Destination['id']>();
 
   /** The operator wants to know whether a destination works, so each is enabled once. */
@@ -126,26 +121,19 @@ export interface Retried extends Resent {
   kinds: ChannelKind[];
 }
 
-interface Routed {
-  letter: DeadDelivery;
-  destinations: Destination[];
-  problems: string[];
-}
-
 export const createRetry = (dependencies: RetryDependencies) => {
   const { corrections, deadLetters, routesOf, isConfigured, workers } = dependencies;
   const resend = createResend(dependencies);
 
-  const route = async (letter: DeadDelivery): Promise<Routed> => {
+  /** `problems`: why it cannot be sent, where it has no destinations. */
+  const route = async (letter: DeadDelivery) => {
     const { destination, alert } = letter;
     if (destination === undefined) {
       const { destinations, problems } = await routesOf(alert);
-      if (destinations.length > 0) return { letter, destinations, problems: [] };
       return { letter, destinations, problems: ['it has no destination now either', ...problems] };
     }
-    if (isConfigured(destination.kind)) return { letter, destinations: [destination], problems: [] };
-    const problem = `the config does not set up the channel kind '${destination.kind}'`;
-    return { letter, destinations: [], problems: [problem] };
+    const problems = [`the config does not set up the channel kind '${destination.kind}'`];
+    return { letter, destinations: isConfigured(destination.kind) ? [destination] : [], problems };
   };
 
   return {

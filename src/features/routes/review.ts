@@ -1,6 +1,7 @@
 /** Looks over where protocols lead: entries that lead nowhere, and destinations that nothing leads to any more. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import type { AddressChanges } from '../../deliver/destinations.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -117,18 +118,14 @@ export const createRouteReview = (
     problemsTogether: (): string[] => {
       const all = reviewed().flatMap(({ protocol, problems }) => problems.map((problem) => ({ protocol, problem })));
       const together = [...Map.groupBy(all, ({ problem }) => problem)];
-      return [
-        ...others,
-        ...together.map(([problem, same]) => `${listText(same.map(({ protocol }) => protocol))}: ${problem}`),
-      ];
+      const said = together.map(([problem, same]) => `${listText(same.map(({ protocol }) => protocol))}: ${problem}`);
+      return [...others, ...said];
     },
     /** By kind, how many protocols have channels of it that the config does not set up. */
     unset: (): ReadonlyMap<string, number> => {
-      const kinds = Map.groupBy(
-        reviewed().flatMap(({ unset }) => unset),
-        (kind) => kind,
-      );
-      return new Map([...kinds].map(([kind, { length }]) => [kind, length]));
+      const counts = new Map<string, number>();
+      for (const kind of reviewed().flatMap(({ unset }) => unset)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      return counts;
     },
     /** Every destination of every protocol, once. */
     destinations: (): Destination[] => {
@@ -139,7 +136,7 @@ export const createRouteReview = (
     protocolsOf: (): ReadonlyMap<Destination['id'], readonly string[]> => {
       const found = new Map<string, Set<string>>();
       for (const { protocol, destinations } of reviewed()) {
-        for (const { id } of destinations) found.set(id, (found.get(id) ?? new Set()).add(protocol));
+        for (const { id } of destinations) getOrCreate(found, id, () => new Set()).add(protocol);
       }
       return new Map([...found].map(([id, protocols]) => [id, [...protocols]]));
     },

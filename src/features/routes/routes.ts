@@ -1,6 +1,7 @@
 /** Where alerts go by the config and by what the catalog knows of their protocol now. */
 import type { Logger } from 'pino';
-import { type Alert, type ChannelKind, type Destination, isChannelKind } from '../../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { addressesOf, labelOf } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
@@ -55,11 +56,8 @@ const known = new WeakMap<RouteSettings, WeakMap<ChannelEntry, Routes>>();
 
 /** An entry may name thousands of contacts, and is asked for with each alert: what was found stays for as long as it does. */
 const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
-  const bySettings = known.get(settings) ?? new WeakMap<ChannelEntry, Routes>();
-  known.set(settings, bySettings);
-  const routes = bySettings.get(entry) ?? findRoutes(entry, settings);
-  bySettings.set(entry, routes);
-  return routes;
+  const bySettings = getOrCreate(known, settings, () => new WeakMap());
+  return getOrCreate(bySettings, entry, () => findRoutes(entry, settings));
 };
 
 /** Of one protocol, or of the fallback: each of them has a job for each alert. Of more, the first ones are used. */
@@ -111,11 +109,7 @@ export const routeAlert = (alert: Alert, protocol: ProtocolRoutes, settings: Rou
 export const routeSettings = (config: Config): RouteSettings => ({
   triggers: config.alerts.triggers,
   overrides: config.protocols.overrides,
-  configured: new Set(
-    (Object.keys(config.channels) as (keyof Config['channels'])[]).filter(
-      (kind) => config.channels[kind] !== undefined,
-    ),
-  ),
+  configured: new Set(CHANNEL_KINDS.filter((kind) => config.channels[kind] !== undefined)),
   addressesOf,
   labelOf,
 });
@@ -157,11 +151,8 @@ export const createRouting = ({ config, settings, protocolOf }: RoutingDependenc
 
 /** The same routes, without destinations that may not be sent to yet. */
 export const openRoutes =
-  (
-    routesOf: (alert: Alert) => Promise<Routes>,
-    isOpen: () => Promise<(destination: Destination) => boolean>,
-  ): ((alert: Alert) => Promise<Routes>) =>
-  async (alert) => {
+  (routesOf: (alert: Alert) => Promise<Routes>, isOpen: () => Promise<(destination: Destination) => boolean>) =>
+  async (alert: Alert): Promise<Routes> => {
     const [routes, isNowOpen] = await Promise.all([routesOf(alert), isOpen()]);
     return { ...routes, destinations: routes.destinations.filter(isNowOpen) };
   };
@@ -187,10 +178,8 @@ export const createUnroutable =
     const end = { reason: 'no-destination', message, at: iso(now()) };
     await deadLetters.add({ alert, attempts: 0, ...end });
     await toFallback(alert, message);
-    await ledger.recordAttempt(NO_DESTINATION, [alert], {
-      state: 'dead',
-      attempt: { outcome: 'dead', durationMs: 0, ...end },
-    });
+    const attempt = { outcome: 'dead', durationMs: 0, ...end } as const;
+    await ledger.recordAttempt(NO_DESTINATION, [alert], { state: 'dead', attempt });
     const { service, protocol, itemId } = alert;
     log.error({ service, protocol, item: itemId, reason: message }, 'alert is dead');
   };

@@ -1,7 +1,7 @@
 /** The sample that `tocsin test` sends, and how it is taken back. */
 import type { Alert, Parcel } from '../../alert.ts';
-import { alertId } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { toAlert } from '../../poll/ingest.ts';
 import { parcelJobId } from '../../queue/job.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
@@ -12,40 +12,27 @@ import { iso } from '../../time.ts';
 export const sampleAlert = (service: string, protocol: string, id: string, now: number): Alert => {
   const at = iso(now);
   const txHash = `0x${'0'.repeat(64)}`;
-  return {
-    id: alertId(service, 'inspections', id),
-    source: 'inspections',
-    service,
-    protocol,
-    type: 'test.sample',
-    itemId: id,
-    at,
-    readAt: at,
+  const raw = {
+    _id: id,
+    chainId: 1,
     txHash,
-    item: {
-      _id: id,
-      chainId: 1,
-      txHash,
-      txTimestamp: at,
-      txOrigin: `0x${'0'.repeat(40)}`,
-      assets: [{ address: `0x${'0'.repeat(40)}`, descriptor: 'Sample contract' }],
-      protocol,
-      invokedMethodName: 'sample',
-      assessment: 'critical',
-      actions: [],
-      detections: {
-        sample: { status: 'detected', message: 'A test sent by an operator to see that alerts arrive here.' },
-      },
-      createdAt: at,
-      updatedAt: at,
+    txTimestamp: at,
+    txOrigin: `0x${'0'.repeat(40)}`,
+    assets: [{ address: `0x${'0'.repeat(40)}`, descriptor: 'Sample contract' }],
+    protocol,
+    invokedMethodName: 'sample',
+    assessment: 'critical',
+    actions: [],
+    detections: {
+      sample: { status: 'detected', message: 'A test sent by an operator to see that alerts arrive here.' },
     },
-    context: {
-      trigger: { groups: 1, matched: { number: 1, detectors: ['sample'] } },
-      adminOf: [],
-      privilegedOn: [],
-    },
-    replay: false,
+    createdAt: at,
+    updatedAt: at,
   };
+  const item = { source: 'inspections', protocol, itemId: id, txHash, dates: { createdAt: now }, raw } as const;
+  const trigger = { groups: 1, matched: { number: 1, detectors: ['sample'] } };
+  const context = { trigger, adminOf: [], privilegedOn: [] };
+  return { ...toAlert(item, service, protocol, now), type: 'test.sample', context };
 };
 
 interface CancelSampleDependencies {

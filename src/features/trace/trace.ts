@@ -108,22 +108,15 @@ export async function* readLetters(
 const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDelivery): Trace => {
   const { item: _item, replay: _replay, notice: _notice, context: _context, ...summary } = alert;
   const attempts = [{ at, outcome: 'dead' as const, durationMs: 0, reason, message }];
-  return {
-    alert: summary,
-    deliveries: [
-      { id, isKept: true, state: 'dead', destination: targetOf(destination ?? NO_DESTINATION), at, attempts },
-    ],
-  };
+  const target = targetOf(destination ?? NO_DESTINATION);
+  return { alert: summary, deliveries: [{ id, isKept: true, state: 'dead', destination: target, at, attempts }] };
 };
 
 /**
  * The alert of a delivery's id. No index has it, as keeping one would make every delivery cost more: the ids are derived
  * again for the whole ledger, latest first, which takes seconds when it is full.
  */
-const findDelivery = async (
-  { alertIndex }: Pick<TraceDependencies, 'alertIndex'>,
-  name: string,
-): Promise<Alert['id'][]> => {
+const findDelivery = async (alertIndex: TraceDependencies['alertIndex'], name: string): Promise<Alert['id'][]> => {
   const ids = (await alertIndex.between(0, Number.MAX_SAFE_INTEGER)).reverse();
   for (const some of chunksOf(ids, READ_AT_ONCE)) {
     const destinations = await alertIndex.destinations(some);
@@ -188,7 +181,7 @@ export const createTracer = (dependencies: TraceDependencies) => {
     const message = messageIn(name);
     if (message === undefined) return [];
     const [letter] = await dead.get([message]);
-    return letter ? [letter.alert.id] : findDelivery(dependencies, message);
+    return letter ? [letter.alert.id] : findDelivery(dependencies.alertIndex, message);
   };
 
   const find = async (name: string): Promise<Trace[]> => {
@@ -242,10 +235,7 @@ const attemptLine = (attempt: Attempt): string =>
   ].join('; ');
 
 /** What happened to a delivery, as people read it: attempts and what operators and mutes did, in order of time. */
-export const historyOf = ({
-  attempts,
-  acts = [],
-}: Pick<TracedDelivery, 'attempts' | 'acts'>): { at: string; text: string }[] =>
+export const historyOf = ({ attempts, acts = [] }: Pick<TracedDelivery, 'attempts' | 'acts'>) =>
   [
     ...attempts.map((attempt) => ({ at: attempt.at, text: attemptLine(attempt) })),
     ...acts.map((act) => ({ at: act.at, text: actText(act) })),

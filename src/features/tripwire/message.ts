@@ -27,9 +27,7 @@ const triggerTexts = (triggers: WatchedSettings['triggers']): string[] =>
   });
 
 const detectorText = ({ name, config, external }: WatchedDetector): string =>
-  [name || '(no name)', ...(config === undefined ? [] : [config]), ...(external === true ? ['(external)'] : [])].join(
-    ' ',
-  );
+  [name || '(no name)', config ?? [], external === true ? '(external)' : []].flat().join(' ');
 
 const rowsOf = (aspect: Aspect, settings: WatchedSettings): string[] => {
   if (aspect === 'channels') return channelTexts(settings.channels);
@@ -123,19 +121,15 @@ const advice = (all: readonly ChangeWords[]): string =>
   `${TO_DO}if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
 
 /** What becomes of the alerts of a protocol that nobody reads any more. */
-const whoHears = (all: readonly ChangeWords[]): string[] =>
-  all.some(({ isCritical }) => isCritical)
-    ? ['Its alerts reach no person by its own channels now, only by the fallback, where there is one.']
-    : [];
+const WHO_HEARS = 'Its alerts reach no person by its own channels now, only by the fallback, where there is one.';
 
 const STAYED = `stayed so for ${STAYED_MS / 60_000} minutes`;
 
 /** Of those that came and went. */
 const stayed = (all: readonly ChangeWords[]): string[] => {
   if (!all.some(({ hasStayed }) => hasStayed)) return [];
-  return [
-    `${all.length === 1 ? 'It has' : 'They have'} ${STAYED}. Before, changes came too often to be announced each.`,
-  ];
+  const who = all.length === 1 ? 'It has' : 'They have';
+  return [`${who} ${STAYED}. Before, changes came too often to be announced each.`];
 };
 
 /** For those that come and go. */
@@ -152,20 +146,17 @@ const restOfHour = (all: readonly ChangeWords[]): string[] => {
 export const changesText = (service: string, changes: readonly ChangeWords[]): string => {
   const all = changes.toSorted((a, b) => Number(b.isCritical) - Number(a.isCritical));
   const described = all.slice(0, DESCRIBED);
-  const lines = described.flatMap((change) =>
-    all.length > 1
-      ? [
-          `Protocol ${nameText(change.protocol)} ${whatHappened(change)}:`,
-          ...sideLines(change).map((line) => `- ${line}`),
-        ]
-      : sideLines(change),
-  );
+  const lines = described.flatMap((change) => {
+    if (all.length === 1) return sideLines(change);
+    const head = `Protocol ${nameText(change.protocol)} ${whatHappened(change)}:`;
+    return [head, ...sideLines(change).map((line) => `- ${line}`)];
+  });
   const rest = all.length - described.length;
   const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${historyOf(all)}\` shows each.`] : [];
   return [
     headline(service, all),
     ...lines,
-    ...whoHears(all),
+    ...(all.some(({ isCritical }) => isCritical) ? [WHO_HEARS] : []),
     ...more,
     ...stayed(all),
     ...restOfHour(all),

@@ -1,6 +1,7 @@
 /** Has the people of protocols that were changed at the service hear of it. */
 import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { type ChannelEntry, contentId } from '../../item.ts';
 import type { Announce } from '../announcements/announce.ts';
@@ -67,9 +68,7 @@ export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destin
   const heard = new Map<string, { destination: Destination; indices: number[] }>();
   for (const [index, { audience }] of all.entries()) {
     for (const destination of audience) {
-      const one = heard.get(destination.id) ?? { destination, indices: [] };
-      one.indices.push(index);
-      heard.set(destination.id, one);
+      getOrCreate(heard, destination.id, () => ({ destination, indices: [] })).indices.push(index);
     }
   }
   const groups = Map.groupBy(heard.values(), ({ indices }) => indices.join());

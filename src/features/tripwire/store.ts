@@ -5,7 +5,7 @@ import { chunksOf } from '../../chunks.ts';
 import { MOST_PROTOCOLS } from '../../item.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
-import { iso } from '../../time.ts';
+import { DAY_MS, iso } from '../../time.ts';
 import type { Comparison, Remembered, Unannounced } from './changes.ts';
 import type { ChangeWords } from './message.ts';
 
@@ -37,7 +37,7 @@ interface RememberInput {
  * `least`. Else a service that changes all it lists again and again would fill the Redis that holds the queue.
  */
 export const HISTORY_BOUNDS = { changes: 200, days: 365, ofAll: 20_000, least: 3 } as const;
-const KEEP_MS = HISTORY_BOUNDS.days * 86_400_000;
+const KEEP_MS = HISTORY_BOUNDS.days * DAY_MS;
 /** Protocols that one script writes. */
 const AT_ONCE = 200;
 const PROTOCOL = 'p:';
@@ -83,10 +83,11 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
   const forgetOldest = async (service: string): Promise<void> => {
     const names = await redis.zrange(indexOf(service), 0, `${-(MOST_PROTOCOLS + 1)}`);
     for (const chunk of chunksOf(names, AT_ONCE)) {
+      const histories = chunk.map((name) => historyOf(service, name));
       await execute(
         redis
           .pipeline()
-          .del(...chunk.map((name) => historyOf(service, name)))
+          .del(...histories)
           .zrem(indexOf(service), ...chunk),
       );
     }
@@ -122,10 +123,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         const keys = [keyOf(service), indexOf(service), ...chunk.map(([name]) => historyOf(service, name))];
         const facts = [known, next, at, since, at - KEEP_MS, KEEP_MS, changes, ofAll, least];
         const rows = chunk.flatMap(([name, remembered]) => {
-          const texts = [remembered, unannounced?.get(name), seen.get(name)].map((one) =>
-            one === undefined ? '' : JSON.stringify(one),
-          );
-          return [name, ...texts];
+          const values = [remembered, unannounced?.get(name), seen.get(name)];
+          return [name, ...values.map((one) => (one === undefined ? '' : JSON.stringify(one)))];
         });
         if ((await held.write(REMEMBER, keys, [...facts, ...rows])) !== 'written') return false;
         known = next;
@@ -140,10 +139,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
       const share = Math.floor(ofAll / Math.max(1, await redis.zcard(indexOf(service))));
       const most = Math.max(least, Math.min(changes, share));
       const found = await redis.zrevrange(key, 0, most);
-      return {
-        changes: found.slice(0, most).map((json) => JSON.parse(json) as SeenChange),
-        isCut: found.length > most,
-      };
+      const kept = found.slice(0, most).map((json) => JSON.parse(json) as SeenChange);
+      return { changes: kept, isCut: found.length > most };
     },
     /** Protocols that have a history. */
     changed: (service: string): Promise<string[]> => redis.zrevrange(indexOf(service), 0, -1),

@@ -1,7 +1,7 @@
 /** Compares each whole listing with what is remembered of a service's protocols, and has their people hear of changes. */
 import { inSlices, mapSliced } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
-import type { Locks } from '../../redis/lock.ts';
+import { type HeldLock, type Locks, underLock } from '../../redis/lock.ts';
 import type { Listing } from '../../service/listing.ts';
 import { iso } from '../../time.ts';
 import {
@@ -88,29 +88,25 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     return { all, unannounced, touched: stayed.protocols };
   };
 
-  const compareWith = async (service: string, found: Look): Promise<Pick<Seen, 'isOver'> & { isSettled: boolean }> => {
-    const held = await locks.take([`tripwire:${service}`]);
-    // Another daemon is about to say it.
-    if (held === undefined) return { isSettled: false, isOver: false };
-    try {
-      const { version, protocols, unannounced: before, isNew } = await rememberedOf(service, found);
-      const comparison = compare({ remembered: protocols, ...found });
-      const writes: Comparison['writes'] = new Map([...(isNew ? protocols : []), ...comparison.writes]);
-      const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
-      const { all, unannounced, touched } = await announceNow(service, version, comparison, before, present);
-      for (const protocol of touched) writes.set(protocol, present(protocol));
-      const at = iso(now());
-      const seen = new Map(
-        all.map(({ protocol, kind, isCritical, differences }) => [protocol, { at, kind, isCritical, differences }]),
-      );
-      const isNothing = !isNew && writes.size === 0;
-      const isWritten = isNothing || (await store.remember(held, service, { version, writes, unannounced, seen }));
-      const isSettled = isWritten && comparison.isSettled;
-      return { isSettled, isOver: isSettled && unannounced.size === 0 };
-    } finally {
-      await held.release();
-    }
+  const compareWith = async (held: HeldLock, service: string, found: Look) => {
+    const { version, protocols, unannounced: before, isNew } = await rememberedOf(service, found);
+    const comparison = compare({ remembered: protocols, ...found });
+    const writes: Comparison['writes'] = new Map([...(isNew ? protocols : []), ...comparison.writes]);
+    const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
+    const { all, unannounced, touched } = await announceNow(service, version, comparison, before, present);
+    for (const protocol of touched) writes.set(protocol, present(protocol));
+    const at = iso(now());
+    const seen = new Map(
+      all.map(({ protocol, kind, isCritical, differences }) => [protocol, { at, kind, isCritical, differences }]),
+    );
+    const isNothing = !isNew && writes.size === 0;
+    const isWritten = isNothing || (await store.remember(held, service, { version, writes, unannounced, seen }));
+    const isSettled = isWritten && comparison.isSettled;
+    return { isSettled, isOver: isSettled && unannounced.size === 0 };
   };
+
+  /** Another daemon that compares just now is about to say it. */
+  const BUSY = { isSettled: false, isOver: false };
 
   return {
     /** Of a listing that came in its turn: only those count where a protocol is missing, as there is one at a time. */
@@ -121,7 +117,8 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
       const before = last.get(service);
       const isSame = before?.fingerprint === found.fingerprint && Math.abs(now() - before.at) < LOOK_AGAIN_MS;
       if (before?.isOver && isSame) return;
-      const { isSettled, isOver } = await compareWith(service, found);
+      const compared = await underLock(locks, [`tripwire:${service}`], (held) => compareWith(held, service, found));
+      const { isSettled, isOver } = compared ?? BUSY;
       if (isSettled || before === undefined) last.set(service, { ...found, isOver, at: now() });
       else last.set(service, { ...before, isOver });
     },
