@@ -168,13 +168,11 @@ export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, sett
 
   const write = async (all: readonly Writing[]): Promise<void> => {
     const asked = server;
-    const answers = await commits.finishUnlocked(
-      asked,
-      all.map(({ one, cursor }) => ({
-        ...{ track: one.track, cursor, stored: one.stored },
-        ...(one.isSwept ? { forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor } : {}),
-      })),
-    );
+    const tracks = all.map(({ one: { track, stored, isSwept }, cursor }) => ({
+      ...{ track, cursor, stored },
+      ...(isSwept ? { forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor } : {}),
+    }));
+    const answers = await commits.finishUnlocked(asked, tracks);
     // Another Redis: what it lacks has to be read again.
     if (answers === undefined && server === asked) forgetAll();
     for (const [index, one] of all.entries()) {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createDueQueue, createTimetable, type TimetableSettings } from '../../src/poll/timetable.ts';
+import { createDueQueue } from '../../src/poll/due-queue.ts';
+import { createTimetable, type TimetableSettings } from '../../src/poll/timetable.ts';
 import { until } from '../support/until.ts';
 
 const setUp = (changes: Partial<TimetableSettings<string>> = {}) => {

@@ -28,7 +28,6 @@ const LONGEST_ID = 40;
 export const personName = (name: string, otherwise: string): string =>
   shorten(cleanLine(name).trim(), LONGEST_NAME) || otherwise;
 
-/** A platform's id of a person. */
 export const personId = (id: string): string => shorten(cleanLine(id).trim(), LONGEST_ID);
 
 /** For operators: `“Ann” (U024BE7LH)`. */

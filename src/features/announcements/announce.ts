@@ -42,7 +42,6 @@ export const shellName = (name: string): string =>
 /** Behind `run: ` to the end of the line, or in backticks. */
 const COMMANDS = /\brun: (tocsin [^`]+)$|`(tocsin [^`]+)`/g;
 
-/** The commands that the message says to run, each once. */
 export const commandsIn = (message: string): string[] => [
   ...new Set(
     message

@@ -29,11 +29,9 @@ export interface KnownDestination extends Target {
 
 interface DestinationsDependencies {
   held: Pick<ApprovalStore, 'list' | 'approvals' | 'revocations' | 'approve' | 'revoke'>;
-  /** What providers call them, by id. */
   names(): Promise<ReadonlyMap<Destination['id'], string>>;
   listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
   approval: Pick<ApprovalHold, 'release' | 'drop'>;
-  /** Destinations of the fallback. */
   fallback: readonly Destination[];
   review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
   /** The config itself names it. */
@@ -53,7 +51,6 @@ const decisionsOf = (approvals: readonly Decision[], revocations: readonly Decis
 
 const byName = (a: Target, b: Target): number => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label);
 
-/** Lists every destination that is known, each once. */
 const createListing = (dependencies: DestinationsDependencies) => {
   const { held, fallback, review, isTrusted, isAllowed } = dependencies;
 

@@ -18,7 +18,6 @@ export interface HeldDestination {
   since: string;
   waiting: number;
   isAnnounced: boolean;
-  /** Somebody revoked its approval. */
   isRevoked: boolean;
 }
 

@@ -46,7 +46,6 @@ export interface ProtocolAudit {
   until: string;
   listed: number;
   counts: Counts;
-  /** Items that the ledger lacks. */
   missing: ListedItem[];
   lost: LostDelivery[];
   /** Ids of alerts in the ledger that the service no longer lists as wanted: changed or gone there. No difference. */
@@ -128,7 +127,6 @@ export const isMissingHealed = ({ missing, lost, healed }: ProtocolAudit): boole
 export const isBalanced = ({ missing, lost }: Pick<ProtocolAudit, 'missing' | 'lost'>): boolean =>
   missing.length + lost.length === 0;
 
-/** One line for all protocols. */
 export const sumOf = (protocols: readonly ProtocolAudit[]) => {
   const sum = (pick: (one: ProtocolAudit) => number): number => protocols.reduce((total, one) => total + pick(one), 0);
   return {

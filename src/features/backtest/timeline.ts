@@ -1,5 +1,5 @@
 /** One clock, and what happens by it in order of time. */
-import { createDueQueue } from '../../poll/timetable.ts';
+import { createDueQueue } from '../../poll/due-queue.ts';
 
 interface Event {
   /** Epoch milliseconds. */

@@ -132,10 +132,8 @@ const boundedQuery = (query: URLSearchParams): Params => {
 
 export const openBoard = async ({ path: basePath, queues, scrub }: BoardDependencies): Promise<Board> => {
   const files = await openBoardFiles();
-  const given = collect(
-    queues.map((queue) => new ReadOnlyQueue(queue, scrub)),
-    basePath,
-  );
+  const readOnly = queues.map((queue) => new ReadOnlyQueue(queue, scrub));
+  const given = collect(readOnly, basePath);
   const reading = given.api
     .filter(({ method }) => [method].flat().every((one) => one === 'get'))
     .map(({ route, handler }) => ({ match: matcher(route), handler }));

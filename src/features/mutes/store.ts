@@ -92,12 +92,7 @@ const createHiddenStore = (redis: Redis | Cluster, prefix: string, now: () => nu
      * that it hides the alert from now, and those where the alert is on its way or delivered already; undefined where the
      * mute is closed.
      */
-    hide: async (
-      mute: Mute,
-      alert: Alert,
-      item: HiddenItem,
-      destinations: readonly Destination[],
-    ): Promise<{ hid: Destination[]; others: Destination[] } | undefined> => {
+    hide: async (mute: Mute, alert: Alert, item: HiddenItem, destinations: readonly Destination[]) => {
       const batch = redis.pipeline();
       recordAlert(batch, ledger, alert);
       const written = destinations.flatMap((one) => [one.id, encodeRecord(recordOf(one, mute)), JSON.stringify(one)]);

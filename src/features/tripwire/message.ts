@@ -137,9 +137,8 @@ const restOfHour = (all: readonly ChangeWords[]): string[] => {
   const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => protocol);
   if (names.length === 0) return [];
   const who = listText(names, DESCRIBED, nameText);
-  return [
-    `Changed again and again: ${who}. For the rest of the hour such changes are only in the log and the history; what has ${STAYED} is announced then.`,
-  ];
+  const rest = 'For the rest of the hour such changes are only in the log and the history';
+  return [`Changed again and again: ${who}. ${rest}; what has ${STAYED} is announced then.`];
 };
 
 /** The critical ones first. */

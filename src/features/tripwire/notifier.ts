@@ -143,12 +143,9 @@ const createSay =
     const people = news.flatMap(({ routes: { before, after } }) => [...before, ...after].filter(isHuman));
     const broken = await brokenAmong(outages, [...fallback, ...people]);
     const isWell = (one: Destination): boolean => !broken(one);
-    const groups = groupsOf(
-      news.map((change) => ({
-        change,
-        audience: audienceOf({ ...change.routes, isCritical: change.isCritical, fallback, isOpen, isWell }),
-      })),
-    );
+    const audienceFor = ({ routes, isCritical }: DescribedChange) =>
+      audienceOf({ ...routes, isCritical, fallback, isOpen, isWell });
+    const groups = groupsOf(news.map((change) => ({ change, audience: audienceFor(change) })));
     for (const { destinations, changes } of groups) {
       // The same changes since the same version are the same announcement, found by any daemon.
       const key = `${service} ${version} ${contentId(...changes.map(({ change }) => JSON.stringify(change)).toSorted())}`;

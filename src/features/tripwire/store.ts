@@ -84,12 +84,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
     const names = await redis.zrange(indexOf(service), 0, `${-(MOST_PROTOCOLS + 1)}`);
     for (const chunk of chunksOf(names, AT_ONCE)) {
       const histories = chunk.map((name) => historyOf(service, name));
-      await execute(
-        redis
-          .pipeline()
-          .del(...histories)
-          .zrem(indexOf(service), ...chunk),
-      );
+      const batch = redis.pipeline().del(...histories);
+      await execute(batch.zrem(indexOf(service), ...chunk));
     }
   };
 
