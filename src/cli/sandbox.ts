@@ -1,6 +1,7 @@
 /** `tocsin sandbox`: the fake world alone, for a daemon that is started by hand or in another container. */
 
 import { UsageError } from '../errors.ts';
+import type { ReceiverPorts } from '../sandbox/receivers/receivers.ts';
 import { createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
@@ -27,15 +28,17 @@ interface SandboxCommandOptions extends CommonOptions {
 
 const TRAFFIC_EVERY_MS = 1000;
 const LAST_PORT = 65_535;
-const RECEIVERS = ['slack', 'telegram', 'smtp', 'webhook'] as const;
+/** Behind the port of the service. */
+const PORTS = { slack: 1, telegram: 2, smtp: 3, webhook: 4 } satisfies Record<keyof ReceiverPorts, number>;
+const MOST = Math.max(...Object.values(PORTS));
 
 const portsFrom = (text: string) => {
   const first = Number(text);
-  if (!/^\d+$/.test(text) || first < 0 || first + RECEIVERS.length > LAST_PORT) {
-    throw new UsageError(`--port must be a whole number up to ${LAST_PORT - RECEIVERS.length} (got '${text}')`);
+  if (!/^\d+$/.test(text) || first < 0 || first + MOST > LAST_PORT) {
+    throw new UsageError(`--port must be a whole number up to ${LAST_PORT - MOST} (got '${text}')`);
   }
   if (first === 0) return {};
-  return { service: first, ...Object.fromEntries(RECEIVERS.map((name, index) => [name, first + 1 + index])) };
+  return { service: first, ...Object.fromEntries(Object.entries(PORTS).map(([name, next]) => [name, first + next])) };
 };
 
 const ready =

@@ -1,6 +1,7 @@
 /** The protocols that the sandbox begins with. Names, addresses and numbers are made up. */
 import { HOSTILE_NAME } from './hostile.ts';
 import { createRandom, type Random } from './random.ts';
+import { RECEIVER_KINDS, type ReceiverKind } from './receivers/received.ts';
 import type { AssetSeed, ProtocolSeed, SandboxChannel } from './service/model.ts';
 
 /** Chain ids: four that people know and one that nobody does. */
@@ -71,10 +72,11 @@ const FORUM_TOPIC = 7;
 export const createChannels = (name: string, index: number, webhookOrigin: string): SandboxChannel[] => {
   const slug = slugOf(name, index);
   const chat = `-100${String(4_200_000_000 + index)}`;
-  return [
-    { name: 'email', contacts: [`alerts+${slug}@example.com`] },
-    { name: 'telegram', contacts: [index % 3 === 2 ? `${chat}/${FORUM_TOPIC}` : chat] },
-    { name: 'slack', contacts: [`C0SANDBOX${String(index + 1).padStart(2, '0')}`] },
-    { name: 'webhook', url: `${webhookOrigin}/hooks/${slug}` },
-  ];
+  const addresses: Record<ReceiverKind, Omit<SandboxChannel, 'name'>> = {
+    email: { contacts: [`alerts+${slug}@example.com`] },
+    telegram: { contacts: [index % 3 === 2 ? `${chat}/${FORUM_TOPIC}` : chat] },
+    slack: { contacts: [`C0SANDBOX${String(index + 1).padStart(2, '0')}`] },
+    webhook: { url: `${webhookOrigin}/hooks/${slug}` },
+  };
+  return RECEIVER_KINDS.map((kind) => ({ name: kind, ...addresses[kind] }));
 };

@@ -2,7 +2,8 @@
 import { createJournal } from '../journal.ts';
 import { createListeners } from '../listeners.ts';
 
-export type ReceiverKind = 'email' | 'telegram' | 'slack' | 'webhook';
+export const RECEIVER_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
+export type ReceiverKind = (typeof RECEIVER_KINDS)[number];
 
 /** A message that was accepted. `Raw` is the kind's own view of it. */
 export interface Received<Raw = unknown> {

@@ -6,12 +6,7 @@ import { createSmtpReceiver, type SmtpReceiver } from './smtp/smtp.ts';
 import { createTelegramReceiver, TELEGRAM_RATES, type TelegramReceiver } from './telegram/telegram.ts';
 import { createWebhookReceiver, type WebhookReceiver } from './webhook.ts';
 
-export interface ReceiverPorts {
-  slack?: number;
-  telegram?: number;
-  smtp?: number;
-  webhook?: number;
-}
+export type ReceiverPorts = { [Name in keyof SandboxReceivers]?: number };
 
 export interface ReceiversOptions {
   /** Where everything listens. Default 127.0.0.1; containers need 0.0.0.0. */
@@ -96,7 +91,7 @@ export const createReceivers = (options: ReceiversOptions = {}): ReceiverGroup =
   const { slackToken = 'xoxb-sandbox', telegramToken = '123456789:sandbox' } = options;
   const byKind = createAll({ ...options, slackToken, telegramToken }, webhookSecret);
   const { slack, telegram, smtp, webhook } = byKind;
-  const all = [slack, telegram, smtp, webhook];
+  const all = Object.values<SandboxReceivers[keyof SandboxReceivers]>({ ...byKind });
   const listeners = createListeners<Received>();
   for (const receiver of all) receiver.onReceived(listeners.emit);
   return {

@@ -1,10 +1,9 @@
 /** Composed messages as people see them: a page that opens in a browser, and text for a terminal. */
 
+import type { ReceiverKind } from '../receivers/received.ts';
 import { bodyAsJson, escapeHtml, objectsIn, type Reader, textIn, unescapeHtml } from './reader.ts';
 import { SLACK_STYLE, slackHtml } from './slack.ts';
 import { TELEGRAM_STYLE, telegramHtml } from './telegram.ts';
-
-type Kind = 'email' | 'slack' | 'telegram' | 'webhook';
 
 /** What a mail program shows above the mail itself. */
 export const mailHeadHtml = (body: unknown): string => {
@@ -63,7 +62,7 @@ interface Drawing {
   text(body: unknown, reader: Reader): string;
 }
 
-const DRAWINGS: Readonly<Record<Kind, Drawing>> = {
+const DRAWINGS: Readonly<Record<ReceiverKind, Drawing>> = {
   email: { html: mailHtml, text: mailText },
   slack: { html: slackHtml, text: (body, reader) => textOfHtml(slackHtml(body, reader)) },
   telegram: { html: telegramHtml, text: (body, reader) => textOfHtml(telegramHtml(body, reader)) },
@@ -71,7 +70,7 @@ const DRAWINGS: Readonly<Record<Kind, Drawing>> = {
 };
 
 /** One kind's messages as a whole HTML document that loads nothing. */
-export const previewPage = (kind: Kind, bodies: readonly unknown[], reader: Reader): string => {
+export const previewPage = (kind: ReceiverKind, bodies: readonly unknown[], reader: Reader): string => {
   const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
   const messages = bodies.map((body) => DRAWINGS[kind].html(body, reader)).join('\n');
   return `<!doctype html>
@@ -82,4 +81,5 @@ export const previewPage = (kind: Kind, bodies: readonly unknown[], reader: Read
 };
 
 /** One message as plain text. */
-export const previewText = (kind: Kind, body: unknown, reader: Reader): string => DRAWINGS[kind].text(body, reader);
+export const previewText = (kind: ReceiverKind, body: unknown, reader: Reader): string =>
+  DRAWINGS[kind].text(body, reader);

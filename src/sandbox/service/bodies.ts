@@ -1,9 +1,10 @@
 /** Bodies of the writing endpoints, checked as far as the interface describes them. */
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
+import { RECEIVER_KINDS } from '../receivers/received.ts';
 import type { AssetSeed, SandboxChannel } from './model.ts';
 import { Refusal } from './refusal.ts';
 
-const CHANNEL_NAMES = ['email', 'telegram', 'slack', 'webhook'];
+const CHANNEL_NAMES: readonly string[] = RECEIVER_KINDS;
 
 const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
 
