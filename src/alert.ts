@@ -78,12 +78,15 @@ export const KINDS_TEXT = `${CHANNEL_KINDS.slice(0, -1).join(', ')} or ${CHANNEL
 
 export const isChannelKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
 
-const READERS: Readonly<Record<ChannelKind, 'people' | 'programs'>> = {
+const READERS = {
   email: 'people',
   telegram: 'people',
   slack: 'people',
   webhook: 'programs',
-};
+} as const satisfies Record<ChannelKind, 'people' | 'programs'>;
+
+/** A kind that people read. */
+export type HumanKind = { [Kind in ChannelKind]: (typeof READERS)[Kind] extends 'people' ? Kind : never }[ChannelKind];
 
 /** A destination that people read. */
 export const isHuman = ({ kind }: { kind: string }): boolean => isChannelKind(kind) && READERS[kind] === 'people';

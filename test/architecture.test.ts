@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { CHANNEL_KINDS } from '../src/alert.ts';
 
 const SRC = join(dirname(fileURLToPath(import.meta.url)), '../src');
 
@@ -56,7 +57,6 @@ const GROUND = [
   'version',
   'waiting',
 ].map((name) => `${name}.ts`);
-const KINDS = ['email', 'slack', 'telegram', 'webhook'];
 const NOUNS = ['connection/', 'config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/', 'channels/content/'];
 const VERBS = ['poll/', 'dispatch/', 'deliver/'];
 
@@ -155,7 +155,7 @@ const ROWS: Record<string, readonly string[]> = {
     'channels/content/template.ts',
     // What each kind states of itself.
     ...['channels/registry.ts', 'type channels/channel.ts'],
-    ...KINDS.map((kind) => `channels/${kind}/config.ts`),
+    ...CHANNEL_KINDS.map((kind) => `channels/${kind}/config.ts`),
   ],
   'redis/': [...GROUND, 'connection/', 'ioredis'],
   'queue/': [...GROUND, 'redis/', 'bullmq', 'ioredis'],
@@ -164,7 +164,7 @@ const ROWS: Record<string, readonly string[]> = {
   'channels/': [...GROUND, 'schema/', 'connection/', 'channels/content/', 'undici', 'ipaddr.js', 'zod'],
   'channels/content/': [...GROUND, 'channels/chains.ts', '@noble/hashes/sha3.js', 'type liquidjs'],
   ...Object.fromEntries(
-    KINDS.map((kind) => [
+    CHANNEL_KINDS.map((kind) => [
       `channels/${kind}/`,
       [
         ...GROUND,
@@ -207,7 +207,7 @@ const ROWS: Record<string, readonly string[]> = {
       'sandbox/receivers/',
       'sandbox/screens/',
     ],
-    ...[...KINDS.map((kind) => `channels/${kind}/`), 'channels/webhook/formats/', 'commander', 'yaml', 'zod'],
+    ...[...CHANNEL_KINDS.map((kind) => `channels/${kind}/`), 'channels/webhook/formats/', 'commander', 'yaml', 'zod'],
   ],
   'main.ts': ['cli/', 'errors.ts'],
 
@@ -218,7 +218,7 @@ const ROWS: Record<string, readonly string[]> = {
 /** What single files may import besides their row, each for a reason. */
 const FILE_ROWS: Record<string, readonly string[]> = {
   // The one list of kinds.
-  'channels/registry.ts': KINDS.map((kind) => `channels/${kind}/`),
+  'channels/registry.ts': CHANNEL_KINDS.map((kind) => `channels/${kind}/`),
   ...Object.fromEntries(FILES.filter((file) => file.startsWith('features/page/')).map((f) => [f, ['ops/page/']])),
   // The page behind its links.
   'features/acknowledgement/link.ts': ['type ops/page/acknowledge.ts'],

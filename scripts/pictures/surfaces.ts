@@ -1,5 +1,5 @@
 /** The places where people read messages: each draws the messages of some scenes. A new kind of message is one more entry. */
-import type { ChannelKind } from '../../src/alert.ts';
+import type { ChannelKind, HumanKind } from '../../src/alert.ts';
 import { SENT_AT } from '../../src/features/preview/findings.ts';
 import { mailHeadHtml } from '../../src/sandbox/screens/page.ts';
 import type { Reader } from '../../src/sandbox/screens/reader.ts';
@@ -67,4 +67,10 @@ const text: Surface = {
   rows: (bodies) => [[{ name: 'terminal-page', width: 680, scheme: 'dark', messages: bodies.map(terminalHtml) }]],
 };
 
-export const SURFACES: readonly Surface[] = [slack, telegram, mail, text];
+const BY_KIND = {
+  slack: [slack],
+  telegram: [telegram],
+  email: [mail, text],
+} satisfies Record<HumanKind, readonly Surface[]>;
+
+export const SURFACES: readonly Surface[] = Object.values(BY_KIND).flat();

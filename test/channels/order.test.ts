@@ -1,6 +1,6 @@
 /** The order of a message is the same in every kind and format: title, what happened, why it comes this way, who and what. */
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
+import type { Alert, HumanKind } from '../../src/alert.ts';
 import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
@@ -32,7 +32,7 @@ const KINDS = {
     const [message] = atOnce(composeTelegram({ destination, alerts: [alert] }, contextOf(format)));
     return [message?.body.text ?? ''];
   },
-};
+} satisfies Record<HumanKind, (alert: Alert, format: Format) => string[]>;
 
 const FALLBACK = 'Fallback: nobody has accepted this within 60 s.';
 

@@ -1,6 +1,6 @@
 /** What a template of the config words, in every kind that people read. */
 import { describe, expect, test } from 'vitest';
-import { type Alert, FORMATS, type Format } from '../../src/alert.ts';
+import { type Alert, FORMATS, type Format, type HumanKind } from '../../src/alert.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { createTemplates } from '../../src/channels/content/template.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
@@ -10,7 +10,7 @@ import { atOnce } from '../../src/chunks.ts';
 import { announcementAlert } from '../../src/features/announcements/announce.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 
-const contextOf = (kind: 'email' | 'slack' | 'telegram', format: Format) => {
+const contextOf = (kind: HumanKind, format: Format) => {
   const source = { kinds: [kind], protocols: ['*'], types: ['*'], title: 'Wake up, Ann', text: 'Look at the vaults.' };
   const onFailed = (_index: number, why: string): void => expect.fail(why);
   const presentation = createPresentation({}, createTemplates([source], { kind, onFailed }));
@@ -36,7 +36,7 @@ const KINDS = {
     const [message] = atOnce(composeTelegram({ destination, alerts: [alert] }, contextOf('telegram', format)));
     return [message?.body.text ?? ''];
   },
-};
+} satisfies Record<HumanKind, (alert: Alert, format: Format) => string[]>;
 
 const ROWS = Object.entries(KINDS).flatMap(([kind, textsOf]) =>
   FORMATS.filter((format) => format !== 'minimal').map((format) => ({ kind, format, textsOf })),

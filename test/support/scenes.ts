@@ -1,10 +1,10 @@
 /** The scenes of every kind of message, composed as a daemon composes them. */
-import type { ChannelKind, Format } from '../../src/alert.ts';
+import type { ChannelKind, Destination, Format, HumanKind } from '../../src/alert.ts';
 import type { Channel, ComposeContext, Message } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { emailConfig } from '../../src/channels/email/config.ts';
 import { createGuardedPost } from '../../src/channels/http.ts';
-import { openChannels } from '../../src/channels/registry.ts';
+import { type ChannelConfigs, openChannels } from '../../src/channels/registry.ts';
 import { slackConfig } from '../../src/channels/slack/config.ts';
 import { telegramConfig } from '../../src/channels/telegram/config.ts';
 import { atOnce } from '../../src/chunks.ts';
@@ -17,7 +17,7 @@ export const SCENE_DESTINATIONS = {
   email: destinationOf('email', 'security@harbor.example'),
   telegram: destinationOf('telegram', '-1001234567890'),
   slack: destinationOf('slack', 'C024BE91L'),
-} as const;
+} satisfies Record<HumanKind, Destination>;
 
 export type SceneKind = keyof typeof SCENE_DESTINATIONS;
 
@@ -65,7 +65,7 @@ export const openSceneChannels = async (): Promise<SceneChannels> => {
     email: emailConfig.parse({ from: 'Tocsin <tocsin@harbor.example>', smtp: { host: 'localhost' } }),
     slack: slackConfig.parse({ botToken: 'xoxb-none', appToken: 'xapp-none' }),
     telegram: telegramConfig.parse({ botToken: '123456789:none' }),
-  };
+  } satisfies Required<Pick<ChannelConfigs, HumanKind>>;
   const channels = await openChannels(configs, { post: guard.post, now: Date.now });
   return {
     compose: (kind, scene) =>

@@ -1,5 +1,6 @@
 /** The receivers misbehave, in every way that the sandbox knows and that is not a refusal for good. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChannelKind } from '../../../src/alert.ts';
 import type { HttpVerdict } from '../../../src/sandbox/receivers/http-receiver.ts';
 import type { Script } from '../../../src/sandbox/receivers/script.ts';
 import { slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
@@ -59,9 +60,11 @@ const misbehaving = <Verdict>(
   },
 });
 
-export const RECEIVER_FAULTS: readonly Fault[] = [
-  misbehaving('webhook', ANYWHERE, ({ sandbox }) => sandbox.receivers.webhook.script),
-  misbehaving('slack', SLACK, ({ sandbox }) => sandbox.receivers.slack.script),
-  misbehaving('telegram', TELEGRAM, ({ sandbox }) => sandbox.receivers.telegram.script),
-  misbehaving('email', SMTP, ({ sandbox }) => sandbox.receivers.smtp.script),
-];
+const BY_KIND = {
+  webhook: misbehaving('webhook', ANYWHERE, ({ sandbox }) => sandbox.receivers.webhook.script),
+  slack: misbehaving('slack', SLACK, ({ sandbox }) => sandbox.receivers.slack.script),
+  telegram: misbehaving('telegram', TELEGRAM, ({ sandbox }) => sandbox.receivers.telegram.script),
+  email: misbehaving('email', SMTP, ({ sandbox }) => sandbox.receivers.smtp.script),
+} satisfies Record<ChannelKind, Fault>;
+
+export const RECEIVER_FAULTS: readonly Fault[] = Object.values(BY_KIND);
