@@ -172,6 +172,8 @@ export type CreateChannel<Config> = (config: Config, dependencies: ChannelDepend
 interface EntryRules {
   /** It names addresses by one of these keys. */
   keys: readonly ('contacts' | 'url')[];
+  /** What its contacts are, for the help of that key. */
+  contactsAre: string;
   /** What somebody has to do where it names none. */
   missing: string;
   /** Contacts that cannot be addresses; the rest is checked when alerts are routed. */

@@ -1,6 +1,7 @@
 /** The sections of the configuration that belong to no channel kind and have no file of their own. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, KINDS_TEXT, SOURCES } from '../alert.ts';
+import { kindFacts } from '../channels/registry.ts';
 import { cidr, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, shortLine, timeZone } from './presentation-section.ts';
@@ -83,9 +84,7 @@ export const channelEntry = z.strictObject({
   contacts: z
     .array(contact())
     .exactOptional()
-    .describe(
-      'Addresses. email: mailboxes. telegram: chat ids or @names, with a topic as CHAT/TOPIC. slack: channel ids, for the bot. webhook: URLs.',
-    ),
+    .describe(`Addresses. ${CHANNEL_KINDS.map((kind) => `${kind}: ${kindFacts(kind).entry.contactsAre}.`).join(' ')}`),
   // Everybody who knows an incoming webhook's URL may post to it.
   url: httpUrl().meta(SECRET_MARK).exactOptional().describe('URL of a webhook; for slack, of an incoming webhook.'),
 });

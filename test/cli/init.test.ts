@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { CHANNEL_KINDS } from '../../src/alert.ts';
+import { kindFacts } from '../../src/channels/registry.ts';
 import { variable } from '../../src/cli/init-config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { runInProcess } from './in-process.ts';
@@ -47,6 +49,15 @@ test('asks until it works, and what it writes passes check and sends a test mess
     expect({ args, ...(await runInProcess(args, { env })) }).toMatchObject({ args, code: 0 });
   }
   expect(sandbox.received().map(({ kind }) => kind)).toEqual(['telegram']);
+});
+
+test('its help names every variable that it takes an answer from', async () => {
+  const { out } = await runInProcess(['init', '--help'], { env: {} });
+  const named = CHANNEL_KINDS.flatMap((kind) => {
+    const { secret, addressVariable } = kindFacts(kind).setup;
+    return ['question' in secret ? secret.variable : [], addressVariable ?? []].flat();
+  });
+  expect(named.filter((name) => !out.includes(`$${name}`))).toEqual([]);
 });
 
 test('without a terminal everything that is missing is named at once', async () => {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument } from 'yaml';
+import { CHANNEL_KINDS } from '../../src/alert.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { inputJsonSchema } from '../../src/config/schema.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -159,6 +160,11 @@ describe('the example config', () => {
       const path = `${section}.${['ca', 'cert', 'key'][index]}`;
       return `${path}: names a file that cannot be read: ${file}.pem: there is no such file`;
     });
+
+  it.each([FILE, 'config/demo.yaml'])('%s sets up every kind of channel', (file) => {
+    const { channels } = parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')) as { channels: object };
+    expect(Object.keys(channels).toSorted()).toEqual(CHANNEL_KINDS.toSorted());
+  });
 
   it('is right in what is switched off, too', () => {
     expect(

@@ -26,6 +26,7 @@ export const email: ChannelModule<EmailConfig> = {
   words: { every: 'e-mail to every mailbox', none: 'no mailbox gets alerts' },
   entry: {
     keys: ['contacts'],
+    contactsAre: 'mailboxes',
     missing: 'list mailboxes in contacts',
     contact: {
       isPossible: (contact) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(contact),

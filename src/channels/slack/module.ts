@@ -32,7 +32,12 @@ export const slack: ChannelModule<SlackConfig> = {
   addressesOf,
   labelOf,
   words: { every: 'every Slack channel', none: 'no Slack channel gets alerts' },
-  entry: { keys: ['contacts', 'url'], missing: 'list channels in contacts, or give a url', contactsNeed: 'botToken' },
+  entry: {
+    keys: ['contacts', 'url'],
+    contactsAre: 'channel ids, for the bot',
+    missing: 'list channels in contacts, or give a url',
+    contactsNeed: 'botToken',
+  },
   ignoresCase: false,
   canBeDisabled: false,
   // An incoming webhook has a key of its own, and its answer names no message.

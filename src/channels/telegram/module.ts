@@ -29,7 +29,11 @@ export const telegram: ChannelModule<TelegramConfig> = {
   addressesOf,
   labelOf: (address) => address,
   words: { every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
-  entry: { keys: ['contacts'], missing: 'list chats in contacts' },
+  entry: {
+    keys: ['contacts'],
+    contactsAre: 'chat ids or @names, with a topic as CHAT/TOPIC',
+    missing: 'list chats in contacts',
+  },
   ignoresCase: false,
   canBeDisabled: false,
   sharesSender: () => true,

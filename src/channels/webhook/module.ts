@@ -25,6 +25,7 @@ export const webhook: ChannelModule<WebhookConfig> = {
   words: { every: 'every webhook', none: 'no webhook is sent' },
   entry: {
     keys: ['contacts', 'url'],
+    contactsAre: 'URLs',
     missing: 'give a url',
     contact: {
       isPossible: (contact) => httpUrl().safeParse(contact).success,
