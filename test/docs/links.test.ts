@@ -2,6 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import { KINDS_TEXT } from '../../src/alert.ts';
+import { DELIVERY_REASONS } from '../../src/errors.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { anchorsIn, codeIn, GUIDES, linksIn, ROOT, readDocument } from './documents.ts';
 
@@ -39,4 +41,11 @@ test.each(GUIDES)('files that %s names are there', (file) => {
     (code) => code.match(/(?<![\w./:-])(?:src|test|docs|config|deploy|scripts|bench)\/[\w./-]+\w/g) ?? [],
   );
   expect(named.filter((path) => !MADE.test(path) && !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test('docs/logs.md names every value of the closed sets', () => {
+  const rows = readDocument('docs/logs.md').split('\n');
+  const rowOf = (field: string): string => rows.find((row) => row.startsWith(`| \`${field}\` |`)) ?? '';
+  expect(rowOf('kind')).toContain(KINDS_TEXT);
+  expect(codeIn(rowOf('reason')).slice(1)).toEqual(DELIVERY_REASONS);
 });
