@@ -173,14 +173,14 @@ export interface DeliveryFailure {
   /** The provider's own word for it: a Slack code, an SMTP reply, an HTTP status, an errno. Free of secrets. */
   code: string;
   /** The wait the provider asked for, in milliseconds. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /** True where the message may have arrived although no receipt did. Default false. */
   maybeDelivered?: boolean;
   /** Where the destination moved to; only with `re-address`. */
   newAddress?: string;
   /** The receiver wants nothing at all any more; only with `destination-dead`. Default false. */
   disables?: boolean;
-  explanation?: Explanation;
+  explanation?: Explanation | undefined;
   /** What the provider answered, where the message says it in other words. */
   said?: string;
   cause?: unknown;

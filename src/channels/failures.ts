@@ -1,5 +1,5 @@
 /** Failures of an attempt: in words for people, and one table of what a network error means for a delivery. */
-import { DeliveryError, type DeliveryFailure, type DeliveryReason, type Explanation } from '../errors.ts';
+import { DeliveryError, type DeliveryFailure, type DeliveryReason } from '../errors.ts';
 import {
   type ConnectionNames,
   connectionFault,
@@ -11,19 +11,33 @@ import {
   UNTRUSTED_CODES,
 } from '../net.ts';
 
+/** What an answer means for the delivery and to people. Each kind has a table of them. */
+export interface Verdict extends Pick<DeliveryFailure, 'retryAfterMs' | 'maybeDelivered' | 'explanation'> {
+  reason: DeliveryReason;
+}
+
+/** This destination takes nothing from us. */
+export const dead = (is: string, todo: string): Verdict => ({ reason: 'destination-dead', explanation: { is, todo } });
+
+/** Our token or login is at fault, so all destinations of the sender wait. */
+export const misconfigured = (who: string, is: string, todo: string): Verdict => ({
+  reason: 'sender-misconfigured',
+  explanation: { who, is, todo },
+});
+
 /**
  * A failure in words first, and in the provider's own behind them: `the channel is archived (slack.com answered
  * is_archived)`. In the provider's alone where nothing explains it. `destination`: what the kind calls one; `said`: the
  * answer in a sentence without secrets.
  */
 export const explainedError = (
-  reason: DeliveryReason,
-  { destination, said, explanation }: { destination: string; said: string; explanation?: Explanation | undefined },
-  failure: DeliveryFailure,
+  { reason, explanation, retryAfterMs, maybeDelivered = false }: Verdict,
+  { destination, said, ...failure }: DeliveryFailure & { destination: string; said: string },
 ): DeliveryError => {
-  if (explanation === undefined) return new DeliveryError(reason, said, failure);
+  const known = { retryAfterMs, maybeDelivered, ...failure };
+  if (explanation === undefined) return new DeliveryError(reason, said, known);
   const { who = destination, is } = explanation;
-  return new DeliveryError(reason, `${who} ${is} (${said})`, { ...failure, explanation, said });
+  return new DeliveryError(reason, `${who} ${is} (${said})`, { ...known, explanation, said });
 };
 
 interface Meaning {
@@ -34,13 +48,8 @@ interface Meaning {
 }
 
 const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string): Meaning => ({
-  reason,
-  maybeDelivered,
-  says,
+  ...{ reason, maybeDelivered, says },
 });
-
-const SLOW_CONNECT = meaning('unavailable', false, 'took too long to connect');
-const SLOW = meaning('unavailable', true, 'took too long to answer');
 
 /** By error code, or by the error's name if it has none; the codes of one meaning beside each other. */
 const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
@@ -54,12 +63,18 @@ const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
   // These two are our own resolver's.
   [meaning('unavailable', false, 'cannot be found by name in time'), 'ETIMEOUT'],
   [meaning('unavailable', false, 'was not looked up: too many other names are'), 'DNS_BUSY'],
-  [SLOW_CONNECT, 'UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
+  [
+    meaning('unavailable', false, 'took too long to connect'),
+    ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
+  ],
   [
     meaning('unavailable', true, 'dropped the connection before it answered'),
     ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],
   ],
-  [SLOW, 'ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TimeoutError'],
+  [
+    meaning('unavailable', true, 'took too long to answer'),
+    ...['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TimeoutError'],
+  ],
   [meaning('unavailable', true, 'did not answer before the attempt was stopped'), 'AbortError', 'UND_ERR_ABORTED'],
   [meaning('unavailable', false, 'was not asked: we are shutting down'), 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'],
   [
@@ -118,10 +133,6 @@ const traceOf = (error: unknown): Error => {
   return trace;
 };
 
-/** A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays alive. */
-const proxyFailure = (code: string, says: string): DeliveryError =>
-  new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', says, { code });
-
 /** The fault and what mends it; undefined where no key of ours does. */
 const mendedFault = (code: string, names: ConnectionNames): string | undefined => {
   const remedy = remedyOf(code, names);
@@ -141,7 +152,10 @@ export const networkFailure = (
 ): DeliveryError => {
   const code = networkCodeOf(error);
   const proxy = code === undefined ? undefined : proxyFault(code, names ?? { ca: 'ca' });
-  if (code !== undefined && proxy !== undefined) return proxyFailure(code, proxy);
+  if (code !== undefined && proxy !== undefined) {
+    // It counts against the sender, never the receiver: nothing was sent, and the destination stays alive.
+    return new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', proxy, { code });
+  }
   const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
   const mended = code === undefined || names === undefined ? undefined : mendedFault(code, names);
   return new DeliveryError(reason, `${peer} ${mended ?? `${says} (${code ?? 'no code'})`}`, {
@@ -154,6 +168,5 @@ export const networkFailure = (
 /** The failure of a request that its signal ended: our deadline passed, or we are stopping. */
 export const stoppedWaiting = (signal: AbortSignal, peer: string, sent: boolean): DeliveryError => {
   const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
-  const code = timedOut ? 'TimeoutError' : 'AbortError';
-  return networkFailure({ name: code }, peer, sent);
+  return networkFailure({ name: timedOut ? 'TimeoutError' : 'AbortError' }, peer, sent);
 };

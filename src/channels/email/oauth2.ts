@@ -43,12 +43,9 @@ const codeIn = ({ error }: Fields): string | undefined =>
 
 const refused = (host: string, status: number, fields: Fields, waitMs: number | undefined): DeliveryError => {
   const code = codeIn(fields);
-  const wait = waitMs === undefined ? {} : { retryAfterMs: waitMs };
   if (status >= 500 || status === 429 || code === 'temporarily_unavailable') {
-    return new DeliveryError('unavailable', `${host} gives no access token now (${status})`, {
-      code: `oauth2-${status}`,
-      ...wait,
-    });
+    const failure = { code: `oauth2-${status}`, retryAfterMs: waitMs };
+    return new DeliveryError('unavailable', `${host} gives no access token now (${status})`, failure);
   }
   const remedy = REMEDIES[code ?? ''] ?? `see ${SECTION}`;
   const said = code ?? String(status);

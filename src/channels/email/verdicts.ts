@@ -3,12 +3,13 @@
  * error code. Sources: RFC 5321 (replies), RFC 3463, 5248, 7372, 7504 and the IANA registry (enhanced codes),
  * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
  */
-import { DeliveryError, type DeliveryReason, type Explanation } from '../../errors.ts';
+import { DeliveryError, type Explanation } from '../../errors.ts';
 import { allOf, connectionFault, NOT_TLS_CODES, UNSHOWN_CODES, UNTRUSTED_CODES } from '../../net.ts';
 import { cleanLine, shorten } from '../../text.ts';
-import { explainedError, networkCodeOf, networkFailure } from '../failures.ts';
+import { dead, explainedError, networkCodeOf, networkFailure, type Verdict } from '../failures.ts';
 
-interface Verdict {
+/** `retryAfterMs`: SMTP names no wait; these are ours, where an immediate retry would make it worse. */
+interface Row extends Verdict {
   /** SMTP reply code. */
   reply: RegExp;
   /** Enhanced status code: a row with one does not match a reply without. */
@@ -17,11 +18,6 @@ interface Verdict {
   command?: RegExp;
   /** The reply's words. */
   says?: RegExp;
-  reason: DeliveryReason;
-  /** SMTP names no wait; this one is ours, where an immediate retry would make it worse. */
-  waitMs?: number;
-  /** What is wrong with the mailbox or with how we send, and what mends it. */
-  explanation?: Explanation;
 }
 
 const MINUTE_MS = 60_000;
@@ -55,33 +51,28 @@ const NO_RELAY = server(
 );
 
 const CORRECT = 'correct the address, at the service or in the config';
-const NOT_TAKEN: Explanation = { is: 'is refused by the mail server', todo: CORRECT };
+const NOT_TAKEN = dead('is refused by the mail server', CORRECT);
 
-type Match = Pick<Verdict, 'enhanced' | 'command' | 'says'>;
-
-const sender = (reply: RegExp, explanation: Explanation, match: Match = {}): Verdict => ({
+const sender = (reply: RegExp, explanation: Explanation, match: Omit<Row, 'reply' | 'reason'> = {}): Row => ({
   ...{ reply, ...match, reason: 'sender-misconfigured', explanation },
 });
 
-const mailbox = (enhanced: RegExp, is: string, todo: string): Verdict => ({
-  ...{ reply: /^5/, enhanced, reason: 'destination-dead' },
-  explanation: { is, todo },
-});
+const mailbox = (enhanced: RegExp, is: string, todo: string): Row => ({ reply: /^5/, enhanced, ...dead(is, todo) });
 
 /** The first row that matches decides. */
-const REPLIES: readonly Verdict[] = [
+const REPLIES: readonly Row[] = [
   // A full mailbox and a throttled sender both mention quotas, so the mailbox comes first.
-  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'unavailable', waitMs: 5 * MINUTE_MS },
+  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'unavailable', retryAfterMs: 5 * MINUTE_MS },
   // Amazon SES 454 "Throttling failure"; Gmail 421-4.7.28, 450-4.2.1 "at a rate that"; Exchange 4.7.x "too many"
   {
     reply: /^4/,
     says: /throttl|at a rate|rate limit|rate exceeded|too (many|fast)|quota exceeded|unusual rate/i,
     reason: 'rate-limited',
-    waitMs: MINUTE_MS,
+    retryAfterMs: MINUTE_MS,
   },
   // Greylisting: the relay takes the same mail in one to five minutes.
-  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'unavailable', waitMs: MINUTE_MS },
-  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'unavailable', waitMs: MINUTE_MS },
+  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'unavailable', retryAfterMs: MINUTE_MS },
+  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'unavailable', retryAfterMs: MINUTE_MS },
   { reply: /^4/, reason: 'unavailable' },
   // Bad sequence: something is wrong with the session, not with the mail.
   { reply: /^503$/, reason: 'unavailable' },
@@ -109,21 +100,14 @@ const REPLIES: readonly Verdict[] = [
   mailbox(/^5\.2\.1$/, 'is disabled', 'ask its owner, or list another address'),
   mailbox(/^5\.2\.2$/, 'is full', 'ask its owner to make room, or list another address'),
   mailbox(/^5\.4\.\d+$/, 'cannot be reached from the mail server', CORRECT),
-  mailbox(/^5\.[124]\.\d+$/, NOT_TAKEN.is, NOT_TAKEN.todo),
-  { reply: /^55[01346]$|^552$|^521$/, command: /^RCPT/, reason: 'destination-dead', explanation: NOT_TAKEN },
+  { reply: /^5/, enhanced: /^5\.[124]\.\d+$/, ...NOT_TAKEN },
+  { reply: /^55[01346]$|^552$|^521$/, command: /^RCPT/, ...NOT_TAKEN },
   // Refused after reading the text: content, spam policy
   { reply: /^55[0-6]$/, command: /^DATA/, reason: 'bad-message' },
   // The relay does not understand our commands.
   sender(/^(50[0124]|555)$/, NOT_UNDERSTOOD),
   { reply: /^/, reason: 'unknown' },
 ];
-
-/** What failures at the login mean, by nodemailer's code. */
-const LOGIN_FAILURES: Readonly<Record<string, Explanation>> = {
-  EAUTH: NO_LOGIN,
-  ENOAUTH: NEEDS_LOGIN,
-  EOAUTH2: NO_LOGIN,
-};
 
 /** What mends a connection without the TLS that the config wants, by Node's code. A certificate is renewed by people. */
 const TLS_REMEDIES: Readonly<Record<string, string>> = {
@@ -156,16 +140,17 @@ const tlsFailure = (code: string, certificate: unknown, { peer, sent }: Asked): 
   });
 };
 
-interface Meaning {
-  reason: DeliveryReason;
+interface Meaning extends Verdict {
   says: string;
 }
 
+const NO_CREDENTIALS = 'does not take our credentials';
+
 /** Failures without a reply, by nodemailer's code. */
 const CODES: Readonly<Record<string, Meaning>> = {
-  EAUTH: { reason: 'sender-misconfigured', says: 'does not take our credentials' },
-  ENOAUTH: { reason: 'sender-misconfigured', says: 'needs credentials' },
-  EOAUTH2: { reason: 'sender-misconfigured', says: 'does not take our credentials' },
+  EAUTH: { reason: 'sender-misconfigured', says: NO_CREDENTIALS, explanation: NO_LOGIN },
+  ENOAUTH: { reason: 'sender-misconfigured', says: 'needs credentials', explanation: NEEDS_LOGIN },
+  EOAUTH2: { reason: 'sender-misconfigured', says: NO_CREDENTIALS, explanation: NO_LOGIN },
   ECONFIG: { reason: 'sender-misconfigured', says: 'cannot be used as configured' },
   ETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that channels.email.smtp.tls requires' },
   EREQUIRETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that channels.email.smtp.tls requires' },
@@ -205,22 +190,18 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
   const remedy = hasNoTls
     ? '; if the relay is known to have no TLS, channels.email.smtp.tls: off sends without it'
     : '';
-  const { reason, waitMs, explanation } = REPLIES.find(
+  const verdict = REPLIES.find(
     (row) =>
       row.reply.test(code) &&
       (row.enhanced?.test(enhanced) ?? true) &&
       (row.command?.test(command) ?? true) &&
       (row.says?.test(words) ?? true),
-  ) ?? { reason: 'unknown' as const };
-  const said = `${peer} refused ${command || 'us'}: ${words}${remedy}`;
-  return explainedError(
-    reason,
-    { destination: 'the mailbox', said, explanation },
-    {
-      code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    },
-  );
+  ) ?? { reason: 'unknown' };
+  return explainedError(verdict, {
+    destination: 'the mailbox',
+    said: `${peer} refused ${command || 'us'}: ${words}${remedy}`,
+    code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
+  });
 };
 
 /** What a failure without a refusal means; undefined if the network's own code says more, or if it is unknown. */
@@ -246,10 +227,14 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
     const cause = stringOf(details.originalCode) || code;
     return tlsFailure(cause, details.cert, asked) ?? networkFailure({ code: cause }, peer, sent);
   }
-  const explanation = Object.hasOwn(LOGIN_FAILURES, code) ? LOGIN_FAILURES[code] : undefined;
+  // An answer that is not SMTP may still have come at the login.
   return explainedError(
-    meaning.reason,
-    { destination: 'the mailbox', said: `${peer} ${meaning.says} (${code})`, explanation },
-    { code, maybeDelivered: sent && meaning.reason === 'unavailable' },
+    { ...meaning, explanation: CODES[code]?.explanation },
+    {
+      destination: 'the mailbox',
+      said: `${peer} ${meaning.says} (${code})`,
+      code,
+      maybeDelivered: sent && meaning.reason === 'unavailable',
+    },
   );
 };

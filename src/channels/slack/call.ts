@@ -96,22 +96,16 @@ export const createCall = (
 export const isThreadRefusal = (error: unknown): boolean =>
   error instanceof DeliveryError && meaningOf(error.code)?.isOfThread === true;
 
-const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
-  waitMs === undefined ? {} : { retryAfterMs: waitMs };
-
 /**
  * What a failed file means for its message. A token without `files:write`, or a channel that the bot may post to but is
  * not in, is no reason to give up on the token or the channel: the message goes without a file.
  */
 export const fileFailure = (error: unknown, posted: boolean): unknown => {
   if (!(error instanceof DeliveryError)) return error;
-  const { reason, code, retryAfterMs: waitMs } = error;
+  const { reason, code, retryAfterMs } = error;
   const passing = isPassing(error) || WORTHLESS_TOKEN.includes(code);
-  return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
-    code,
-    maybeDelivered: posted,
-    ...waitOf(waitMs),
-  });
+  const failure = { code, maybeDelivered: posted, retryAfterMs };
+  return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, failure);
 };
 
 interface Refusal extends WebAPICallResult {
@@ -125,7 +119,7 @@ const codeOf = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[a-z][a-z_]{1,60}$/.test(text.trim()) ? text.trim() : undefined;
 
 const limited = (peer: string, waitMs: number | undefined): DeliveryError =>
-  new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', ...waitOf(waitMs) });
+  new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', retryAfterMs: waitMs });
 
 /** The place in our blocks that Slack refused, or the scope that the token lacks; both are plain names. */
 const detailOf = (data: Refusal): string => {
@@ -133,8 +127,6 @@ const detailOf = (data: Refusal): string => {
   const needed = typeof data.needed === 'string' && /^[\w:.,-]{1,100}$/.test(data.needed) ? data.needed : undefined;
   return `${pointer === undefined ? '' : ` at ${pointer}`}${needed === undefined ? '' : `, needs ${needed}`}`;
 };
-
-const CHANNEL = { destination: 'the channel' };
 
 const platformFailure = (
   data: WebAPIPlatformError['data'],
@@ -147,13 +139,10 @@ const platformFailure = (
     const failure = { code: 'unreadable', maybeDelivered: true };
     return new DeliveryError('unknown', `${peer} gave an unreadable answer`, failure);
   }
-  const { reason = 'unknown', explanation, maybeDelivered = false, retryAfterMs: ownWaitMs } = meaningOf(code) ?? {};
+  const meaning = meaningOf(code) ?? { reason: 'unknown' };
   const said = `${peer} answered ${code}${detailOf(data)}`;
-  return explainedError(
-    reason,
-    { ...CHANNEL, said, explanation },
-    { code, maybeDelivered, ...waitOf(waitMs ?? ownWaitMs) },
-  );
+  const failure = { destination: 'the channel', said, code, retryAfterMs: waitMs ?? meaning.retryAfterMs };
+  return explainedError(meaning, failure);
 };
 
 /** Slack's API itself answers 200 and 429. Other statuses come from a server in front of it, or from a wrong `apiUrl`. */
@@ -181,7 +170,7 @@ const apiFailure = (
   return new DeliveryError(apiStatusReason(statusCode), `${peer} answered ${statusText(statusCode)}`, {
     code: String(statusCode),
     maybeDelivered: statusCode >= 500 && statusCode !== 503,
-    ...waitOf(seen?.waitMs),
+    retryAfterMs: seen?.waitMs,
   });
 };
 
@@ -197,8 +186,12 @@ export const hookFailure = ({ status, text }: PostResponse, peer: string, waitMs
   if (status === 429) return limited(peer, waitMs);
   const word = codeOf(text);
   const { reason = hookStatusReason(status), explanation } = hookMeaningOf(word) ?? {};
-  const code = hookMeaningOf(word) === undefined ? String(status) : `${word}`;
-  const said = `${peer} answered ${statusText(status)}${word ? ` ${word}` : ''}`;
-  const maybeDelivered = status >= 500 && status !== 503;
-  return explainedError(reason, { ...CHANNEL, said, explanation }, { code, maybeDelivered, ...waitOf(waitMs) });
+  return explainedError(
+    { reason, explanation, maybeDelivered: status >= 500 && status !== 503, retryAfterMs: waitMs },
+    {
+      destination: 'the channel',
+      said: `${peer} answered ${statusText(status)}${word ? ` ${word}` : ''}`,
+      code: hookMeaningOf(word) === undefined ? String(status) : `${word}`,
+    },
+  );
 };

@@ -5,33 +5,18 @@
  * for incoming webhooks docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and Slack's change log of May 2016.
  * The meanings are Slack's, the words are ours.
  */
-import type { DeliveryReason, Explanation } from '../../errors.ts';
+import type { Explanation } from '../../errors.ts';
 import { allOf } from '../../net.ts';
+import { dead, misconfigured, type Verdict } from '../failures.ts';
 
-interface CodeMeaning {
-  reason: DeliveryReason;
-  /** Of a code that says something about the channel or the token. */
-  explanation?: Explanation;
-  /** "It's possible some aspect of the operation succeeded before the error was raised." */
-  maybeDelivered?: true;
-  /** Slack names no wait for it: a migration takes minutes, a workspace's quota hours. */
-  retryAfterMs?: number;
+interface CodeMeaning extends Verdict {
   /** The thread is the reason: the same message may pass outside it. */
   isOfThread?: true;
 }
 
 const MINUTE_MS = 60_000;
 
-/** This channel or incoming webhook accepts nothing from us. */
-const dead = (is: string, todo: string): CodeMeaning => ({ reason: 'destination-dead', explanation: { is, todo } });
-
-/** Our token is at fault, so all its channels wait. */
-const refused = (is: string, todo: string): CodeMeaning => ({
-  reason: 'sender-misconfigured',
-  explanation: { who: 'Slack', is, todo },
-});
-
-const unavailable = (more: Partial<CodeMeaning> = {}): CodeMeaning => ({ reason: 'unavailable', ...more });
+const refused = (is: string, todo: string): CodeMeaning => misconfigured('Slack', is, todo);
 
 const same = (meaning: CodeMeaning, codes: string): Record<string, CodeMeaning> =>
   allOf(codes.trim().split(/\s+/), meaning);
@@ -48,14 +33,16 @@ const REINSTALL = 'install the Slack app again, and write its bot token into cha
 const ADMIT = 'ask an admin of the Slack workspace to admit the app';
 
 export const NO_TOKEN: Explanation = { who: 'the config', is: 'has no bot token for Slack channels', todo: TOKEN };
-const NO_HOOK: Explanation = { is: 'is an incoming webhook that was removed or disabled', todo: NEW_HOOK };
+const NO_HOOK = dead('is an incoming webhook that was removed or disabled', NEW_HOOK);
 
 /** Any other code is `unknown`: only a documented one may end a delivery. */
 export const SLACK_CODES: Readonly<Record<string, CodeMeaning>> = {
-  ...same(unavailable(), 'service_unavailable rollup_error update_failed streaming_state_conflict'),
-  ...same(unavailable({ maybeDelivered: true }), 'internal_error fatal_error request_timeout'),
-  ...same(unavailable({ retryAfterMs: 5 * MINUTE_MS }), 'team_added_to_org external_channel_migrating'),
-  org_login_required: unavailable({ retryAfterMs: 15 * MINUTE_MS }),
+  ...same({ reason: 'unavailable' }, 'service_unavailable rollup_error update_failed streaming_state_conflict'),
+  // "It's possible some aspect of the operation succeeded before the error was raised."
+  ...same({ reason: 'unavailable', maybeDelivered: true }, 'internal_error fatal_error request_timeout'),
+  // Slack names no wait for these: a migration takes minutes, a workspace's quota hours.
+  ...same({ reason: 'unavailable', retryAfterMs: 5 * MINUTE_MS }, 'team_added_to_org external_channel_migrating'),
+  org_login_required: { reason: 'unavailable', retryAfterMs: 15 * MINUTE_MS },
 
   ...same({ reason: 'rate-limited' }, 'ratelimited rate_limited'),
   message_limit_exceeded: { reason: 'rate-limited', retryAfterMs: 60 * MINUTE_MS },
@@ -75,10 +62,7 @@ export const SLACK_CODES: Readonly<Record<string, CodeMeaning>> = {
   ),
   ...same(dead('is in a workspace that Slack does not find', NEW_HOOK), 'team_not_found no_team'),
   team_disabled: dead('is in a workspace that is not active any more', NEW_HOOK),
-  ...same(
-    { reason: 'destination-dead', explanation: NO_HOOK },
-    'invalid_token no_service no_service_id no_active_hooks',
-  ),
+  ...same(NO_HOOK, 'invalid_token no_service no_service_id no_active_hooks'),
 
   not_authed: refused('got no bot token from us', TOKEN),
   invalid_auth: refused('does not take our bot token, or not from this IP address', TOKEN),
@@ -148,7 +132,7 @@ export const meaningOf = (code: string | undefined): CodeMeaning | undefined =>
 export const hookMeaningOf = (code: string | undefined): CodeMeaning | undefined => {
   const meaning = meaningOf(code);
   if (meaning?.reason !== 'sender-misconfigured') return meaning;
-  return { reason: 'destination-dead', ...(meaning.explanation === undefined ? {} : { explanation: NO_HOOK }) };
+  return meaning.explanation === undefined ? { reason: 'destination-dead' } : NO_HOOK;
 };
 
 /** With these the token is worthless, so a message without a file would fail too. */

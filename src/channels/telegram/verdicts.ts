@@ -4,11 +4,11 @@
  * https://core.telegram.org/bots/api#making-requests and #responseparameters.
  */
 import { TelegramError } from 'telegraf';
-import { DeliveryError, type DeliveryReason, type Explanation } from '../../errors.ts';
+import { DeliveryError } from '../../errors.ts';
 import type { ConnectionNames } from '../../net.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { objectIn } from '../content/foreign.ts';
-import { explainedError, networkFailure } from '../failures.ts';
+import { dead, explainedError, misconfigured, networkFailure, type Verdict } from '../failures.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
 
 const DESCRIPTION_LIMIT = 200;
@@ -16,8 +16,8 @@ const DESCRIPTION_LIMIT = 200;
 /** A rate limit should not ask for more than an hour, so we wait no longer. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
-const retryAfterMsOf = (seconds: unknown): { retryAfterMs?: number } =>
-  typeof seconds === 'number' && seconds > 0 ? { retryAfterMs: Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) } : {};
+const retryAfterMsOf = (seconds: unknown): number | undefined =>
+  typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : undefined;
 
 /** The same topic in the chat that a group became. */
 const movedTo = (address: string, chatId: unknown): string | undefined => {
@@ -38,12 +38,13 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   const message = `${peer} refused: ${code} ${words}`;
   const newAddress = movedTo(address, parameters?.migrate_to_chat_id);
   if (newAddress !== undefined) return new DeliveryError('re-address', message, { code: String(code), newAddress });
-  const wait = retryAfterMsOf(parameters?.retry_after);
-  if (code === 429) return new DeliveryError('rate-limited', message, { code: '429', ...wait });
+  const answered = { code: String(code), retryAfterMs: retryAfterMsOf(parameters?.retry_after) };
+  if (code === 429) return new DeliveryError('rate-limited', message, answered);
   // A message that "was immediately deleted" was sent; behind a gateway's error it may have been.
-  if (code >= 500) return new DeliveryError('unavailable', message, { code: `${code}`, maybeDelivered: true, ...wait });
-  const { reason = 'unknown', explanation } = verdictOf(code, words) ?? {};
-  return explainedError(reason, { destination: 'the chat', said: message, explanation }, { code: String(code) });
+  if (code >= 500) return new DeliveryError('unavailable', message, { ...answered, maybeDelivered: true });
+  // The first row that matches decides; nobody documented what no row matches.
+  const verdict = VERDICTS.find((row) => (row.code ?? code) === code && row.says.test(words)) ?? { reason: 'unknown' };
+  return explainedError(verdict, { destination: 'the chat', said: message, code: String(code) });
 };
 
 /** Of a failed edit: the message has that text already. Source: `Client::fail_query_with_error` */
@@ -94,14 +95,11 @@ export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => 
   return networkFailure(failure, asked.peer, undefined, asked.names);
 };
 
-interface Verdict {
+interface Row extends Verdict {
   /** The API's `error_code`; a row without one matches any. */
   code?: number;
   /** Compared with the description, without regard to case. */
   says: RegExp;
-  reason: DeliveryReason;
-  /** What is wrong with the chat or the token, and what mends it. */
-  explanation?: Explanation;
 }
 
 const ADD = 'add the bot to the chat, or correct the chat id, at the service or in the config';
@@ -114,31 +112,24 @@ const REOPEN = 'reopen the topic, or let the bot manage topics';
 const RIGHTS = 'let the bot send messages: make it an admin of the chat, or change what members may do';
 const TOKEN = 'write the token that @BotFather shows into channels.telegram.botToken';
 
-const badMessage = (says: RegExp): Verdict => ({ code: 400, says, reason: 'bad-message' });
+const badMessage = (says: RegExp): Row => ({ code: 400, says, reason: 'bad-message' });
 
-const dead = (says: RegExp, is: string, todo: string): Verdict => ({
-  says,
-  reason: 'destination-dead',
-  explanation: { is, todo },
-});
+const refuses = (says: RegExp, is: string, todo: string): Row => ({ says, ...dead(is, todo) });
 
 const NO_RIGHTS = 'does not let the bot write';
 
-const misconfigured = (code: number, says: RegExp, is: string, todo: string): Verdict => ({
-  code,
-  says,
-  reason: 'sender-misconfigured',
-  explanation: { who: 'Telegram', is, todo },
+const blames = (code: number, says: RegExp, is: string, todo: string): Row => ({
+  ...{ code, says, ...misconfigured('Telegram', is, todo) },
 });
 
 const LOGGED_OUT = 'has logged our bot out of this Bot API server';
 const API_ROOT = 'correct channels.telegram.apiRoot, or log the bot in at that server';
 
 /**
- * The first row that matches decides. The server's own words come in capitals, and most of its 403 as 400
- * (`Client::fail_query_with_error`), so rows for a dead destination match the words only.
+ * The server's own words come in capitals, and most of its 403 as 400 (`Client::fail_query_with_error`), so rows for a dead
+ * destination match the words only.
  */
-const VERDICTS: readonly Verdict[] = [
+const VERDICTS: readonly Row[] = [
   // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
   badMessage(/can't parse (entities|messageentity)/i),
   badMessage(/(message|text|caption) is too long|(message|caption)_too_long/i),
@@ -156,32 +147,28 @@ const VERDICTS: readonly Verdict[] = [
   badMessage(/message to edit not found|message can't be edited|no text in the message/i),
   badMessage(/message_(id_invalid|edit_time_expired|author_required)/i),
   // Client::check_chat, check_chat_access
-  dead(/chat not found|chat_id is empty|chat identifier/i, 'does not exist, or the bot was never in it', ADD),
-  dead(/bot was kicked from/i, 'has removed the bot', ADD_AGAIN),
-  dead(/bot was blocked by|user_is_blocked|bot_blocked/i, 'has blocked the bot', UNBLOCK),
-  dead(/bot is not a member/i, 'does not have the bot as a member', ADD),
-  dead(/user is deactivated|user_deactivated/i, 'belongs to an account that was deleted', ANOTHER),
-  dead(/group chat was deleted/i, 'was deleted', ANOTHER),
-  dead(/channel_private/i, 'is private, and the bot is not in it', ADD),
-  dead(/peer_id_invalid/i, 'is not known to the bot', ADD),
-  dead(/bot can't initiate/i, 'has never written to the bot, which may not write first', START),
-  dead(/bot can't send messages|bots can't send/i, 'may not be written to by a bot', ANOTHER),
+  refuses(/chat not found|chat_id is empty|chat identifier/i, 'does not exist, or the bot was never in it', ADD),
+  refuses(/bot was kicked from/i, 'has removed the bot', ADD_AGAIN),
+  refuses(/bot was blocked by|user_is_blocked|bot_blocked/i, 'has blocked the bot', UNBLOCK),
+  refuses(/bot is not a member/i, 'does not have the bot as a member', ADD),
+  refuses(/user is deactivated|user_deactivated/i, 'belongs to an account that was deleted', ANOTHER),
+  refuses(/group chat was deleted/i, 'was deleted', ANOTHER),
+  refuses(/channel_private/i, 'is private, and the bot is not in it', ADD),
+  refuses(/peer_id_invalid/i, 'is not known to the bot', ADD),
+  refuses(/bot can't initiate/i, 'has never written to the bot, which may not write first', START),
+  refuses(/bot can't send messages|bots can't send/i, 'may not be written to by a bot', ANOTHER),
   // Client::check_message_topic; the server's words for closed and deleted topics
-  dead(/topic_closed/i, 'has closed this topic', REOPEN),
-  dead(/(message thread|topic) not found|topic_(deleted|id_invalid)/i, 'has no such topic any more', TOPIC),
+  refuses(/topic_closed/i, 'has closed this topic', REOPEN),
+  refuses(/(message thread|topic) not found|topic_(deleted|id_invalid)/i, 'has no such topic any more', TOPIC),
   // MessagesManager::can_send_message_content, and the server's words for the same
-  dead(/not enough rights|have no rights|need administrator rights/i, NO_RIGHTS, RIGHTS),
-  dead(/have no write access|can't (access|write to) the chat/i, NO_RIGHTS, RIGHTS),
-  dead(/chat_write_forbidden|chat_restricted|chat_admin_required/i, NO_RIGHTS, RIGHTS),
-  dead(/chat_send_\w*forbidden|user_banned_in_channel/i, NO_RIGHTS, RIGHTS),
+  refuses(/not enough rights|have no rights|need administrator rights/i, NO_RIGHTS, RIGHTS),
+  refuses(/have no write access|can't (access|write to) the chat/i, NO_RIGHTS, RIGHTS),
+  refuses(/chat_write_forbidden|chat_restricted|chat_admin_required/i, NO_RIGHTS, RIGHTS),
+  refuses(/chat_send_\w*forbidden|user_banned_in_channel/i, NO_RIGHTS, RIGHTS),
   // ClientManager::send, Client::get_closing_error, HttpConnection::handle: an unknown token, or one that is logged out
-  misconfigured(401, /^/, 'does not take our bot token', TOKEN),
-  misconfigured(404, /^/, 'does not know our bot token', TOKEN),
-  misconfigured(421, /^/, LOGGED_OUT, API_ROOT),
-  misconfigured(400, /logged out|bot has already been closed/i, LOGGED_OUT, API_ROOT),
-  misconfigured(400, /frozen_method_invalid/i, 'has frozen our bot', 'ask @BotFather why, or use another bot'),
+  blames(401, /^/, 'does not take our bot token', TOKEN),
+  blames(404, /^/, 'does not know our bot token', TOKEN),
+  blames(421, /^/, LOGGED_OUT, API_ROOT),
+  blames(400, /logged out|bot has already been closed/i, LOGGED_OUT, API_ROOT),
+  blames(400, /frozen_method_invalid/i, 'has frozen our bot', 'ask @BotFather why, or use another bot'),
 ];
-
-/** What an answer means; undefined for one that nobody documented. */
-const verdictOf = (code: number, description: string): Pick<Verdict, 'reason' | 'explanation'> | undefined =>
-  VERDICTS.find((row) => (row.code ?? code) === code && row.says.test(description));

@@ -1,34 +1,25 @@
 /** What a receiver's answer means for the delivery and to people, and what mends it. */
-import type { DeliveryError, DeliveryReason, Explanation } from '../../errors.ts';
+import type { DeliveryError } from '../../errors.ts';
 import { statusText } from '../../net.ts';
 import { webLabel } from '../address.ts';
-import { explainedError } from '../failures.ts';
+import { dead, explainedError, type Verdict } from '../failures.ts';
 import { type PostResponse, retryAfterMs } from '../http.ts';
 import type { FormatModule } from './formats/format.ts';
 
-interface Meaning {
-  reason: DeliveryReason;
-  explanation?: Explanation;
-  /** A proxy stopped waiting, but the receiver behind it may have got the message. */
-  maybeDelivered?: true;
-}
-
-const same = (meaning: Meaning, ...statuses: number[]): Record<number, Meaning> =>
-  Object.fromEntries(statuses.map((status) => [status, meaning]));
-
-/** Nothing at this address takes webhooks, or not any more. */
-const dead = (is: string, todo: string): Meaning => ({ reason: 'destination-dead', explanation: { is, todo } });
+const same = (verdict: Verdict, ...statuses: number[]): Record<number, Verdict> =>
+  Object.fromEntries(statuses.map((status) => [status, verdict]));
 
 /** The receiver's people may mend it within the hour, and it says nothing about other receivers. */
-const unknown = (is: string, todo: string): Meaning => ({ reason: 'unknown', explanation: { is, todo } });
+const unknown = (is: string, todo: string): Verdict => ({ reason: 'unknown', explanation: { is, todo } });
 
 /** The receiver wants no more webhooks at all. */
 const GONE = 410;
 
 /** Sources: RFC 9110; for 410 Standard Webhooks 1.0.0, "Deliverability and reliability". Any other status is `unknown`. */
-const MEANINGS: Readonly<Record<number, Meaning>> = {
+const MEANINGS: Readonly<Record<number, Verdict>> = {
   // The receiver, or a server in front of it, is busy or restarting.
   ...same({ reason: 'unavailable' }, 408, 425, 500, 503, 507, 508, 521, 523, 525, 526, 527, 530),
+  // A proxy stopped waiting, but the receiver behind it may have got the message.
   ...same({ reason: 'unavailable', maybeDelivered: true }, 502, 504, 520, 522, 524),
   // The receiver refuses this body; a smaller one may pass.
   ...same({ reason: 'bad-message' }, 400, 413, 422),
@@ -64,7 +55,7 @@ const REDIRECT = dead(
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-const meaningOf = (status: number, isSigned: boolean): Meaning => {
+const meaningOf = (status: number, isSigned: boolean): Verdict => {
   if (isRedirect(status)) return REDIRECT;
   if (status === 401 && !isSigned) return UNSIGNED;
   return MEANINGS[status] ?? { reason: 'unknown' };
@@ -86,19 +77,12 @@ interface Asked extends Pick<FormatModule, 'verdictOf'> {
 /** By what the format's vendor says of it, else by its status. */
 export const refusalOf = (response: PostResponse, { address, isSigned, nowMs, verdictOf }: Asked): DeliveryError => {
   const { status, headers } = response;
-  const verdict = verdictOf?.(response);
-  const meaning = meaningOf(status, isSigned);
-  const waitMs = verdict?.retryAfterMs ?? retryAfterMs(headers['retry-after'], nowMs);
-  const said = `${webLabel(address)} answered ${statusText(status)}${detailOf(response, address)}`;
-  const explanation = verdict?.explanation ?? meaning.explanation;
-  return explainedError(
-    verdict?.reason ?? meaning.reason,
-    { destination: 'the receiver', said, explanation },
-    {
-      code: String(status),
-      maybeDelivered: meaning.maybeDelivered ?? false,
-      disables: status === GONE,
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    },
-  );
+  const verdict: Verdict = { ...meaningOf(status, isSigned), ...verdictOf?.(response) };
+  return explainedError(verdict, {
+    destination: 'the receiver',
+    said: `${webLabel(address)} answered ${statusText(status)}${detailOf(response, address)}`,
+    code: String(status),
+    disables: status === GONE,
+    retryAfterMs: verdict.retryAfterMs ?? retryAfterMs(headers['retry-after'], nowMs),
+  });
 };

@@ -7,6 +7,7 @@ import type { Format } from '../../channel.ts';
 import { type Content, type Fact, fairShares, noticesOf } from '../../content/content.ts';
 import { jsonObjectIn } from '../../content/foreign.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
+import { dead, type Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
 import {
   COLORS,
@@ -21,7 +22,7 @@ import {
   textRequest,
   valueDiscord,
 } from './discord-text.ts';
-import { type FormatModule, idAt, type Verdict, type WebhookBody, type WebhookRequest } from './format.ts';
+import { type FormatModule, idAt, type WebhookBody, type WebhookRequest } from './format.ts';
 import { composeForPeople, firstThatFits, newsOf, splitText } from './people.ts';
 
 // One incident, or announcements of one kind; a long stored notification as several messages.
@@ -216,13 +217,10 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** `Unknown Webhook`, `Unknown Channel` and `Invalid Webhook Token` do not mend themselves. Source: .../topics/opcodes-and-status-codes */
 const GONE_CODES = [10_003, 10_015, 50_027];
 
-const GONE: Verdict = {
-  reason: 'destination-dead',
-  explanation: {
-    is: 'is a webhook that was deleted at Discord',
-    todo: "make another in the channel's settings, and write its URL where the old one is, at the service or in the config",
-  },
-};
+const GONE = dead(
+  'is a webhook that was deleted at Discord',
+  "make another in the channel's settings, and write its URL where the old one is, at the service or in the config",
+);
 
 /** The wait in the body has parts of a second; the header has whole ones. */
 const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {

@@ -1,10 +1,10 @@
 /** What a format of webhooks is: it composes requests and reads answers. It sends nothing; `transport.ts` does. */
 import type { Alert, Destination, Parcel } from '../../../alert.ts';
 import { mapSliced, type Sliced } from '../../../chunks.ts';
-import type { DeliveryReason, Explanation } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
 import { jsonObjectIn, textIn } from '../../content/foreign.ts';
+import type { Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
 import { toMessage } from '../../incidents.ts';
 
@@ -22,13 +22,6 @@ export type WebhookBody = readonly WebhookRequest[];
 export interface Credentials {
   routingKey?: Secret | undefined;
   apiKey?: Secret | undefined;
-}
-
-/** What an answer means, where the status alone does not tell. */
-export interface Verdict {
-  reason: DeliveryReason;
-  explanation?: Explanation;
-  retryAfterMs?: number;
 }
 
 /**

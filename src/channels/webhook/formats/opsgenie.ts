@@ -5,16 +5,9 @@
 import type { Alert } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
+import type { Verdict } from '../../failures.ts';
 import type { EventSeverity } from './event.ts';
-import {
-  composeEach,
-  type FormatModule,
-  idAt,
-  requestOf,
-  type Verdict,
-  type WebhookRequest,
-  withoutQuery,
-} from './format.ts';
+import { composeEach, type FormatModule, idAt, requestOf, type WebhookRequest, withoutQuery } from './format.ts';
 import { type Briefing, detailsWithin, eachEvent, type Outline } from './outline.ts';
 
 const MESSAGE_MAX = 130;
@@ -57,8 +50,6 @@ const closing = ({ key, outline }: Briefing): WebhookRequest => ({
   ...requestOf({ source: SOURCE, note: shorten(withoutTags(outline.summary), NOTE_LIMIT) }),
 });
 
-const UNAUTHENTICATED = 401;
-
 /** Somebody may mend it while it is tried again. */
 const KEY_REFUSED: Verdict = {
   reason: 'unknown',
@@ -81,5 +72,5 @@ export const opsgenie: FormatModule = {
     headers: apiKey === undefined ? {} : { authorization: `GenieKey ${apiKey.reveal()}` },
   }),
   idIn: idAt('requestId'),
-  verdictOf: ({ status }) => (status === UNAUTHENTICATED ? KEY_REFUSED : undefined),
+  verdictOf: ({ status }) => (status === 401 ? KEY_REFUSED : undefined),
 };

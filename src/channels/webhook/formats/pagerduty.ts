@@ -5,7 +5,8 @@
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { Format } from '../../channel.ts';
-import { composeEach, type FormatModule, idAt, requestOf, type Verdict, withoutQuery } from './format.ts';
+import { dead } from '../../failures.ts';
+import { composeEach, type FormatModule, idAt, requestOf, withoutQuery } from './format.ts';
 import { type Briefing, detailsWithin, eachEvent, type Outline, type Words } from './outline.ts';
 
 const SUMMARY_MAX = 1024;
@@ -57,16 +58,11 @@ const eventOf = (briefing: Briefing, format: Format): object => ({
   client: 'Tocsin',
 });
 
-const BAD_REQUEST = 400;
-
 /** A payload that is smaller does not help against a key that PagerDuty does not take. */
-const KEY_REFUSED: Verdict = {
-  reason: 'destination-dead',
-  explanation: {
-    is: 'does not take the routing key',
-    todo: 'write the integration key of the Events API v2 into routingKey, under channels.webhook.receivers',
-  },
-};
+const KEY_REFUSED = dead(
+  'does not take the routing key',
+  'write the integration key of the Events API v2 into routingKey, under channels.webhook.receivers',
+);
 
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
@@ -79,5 +75,5 @@ export const pagerduty: FormatModule = {
     text: JSON.stringify({ routing_key: routingKey?.reveal() ?? '', ...JSON.parse(text) }),
   }),
   idIn: idAt('dedup_key'),
-  verdictOf: ({ status, text }) => (status === BAD_REQUEST && /routing[_ ]key/i.test(text) ? KEY_REFUSED : undefined),
+  verdictOf: ({ status, text }) => (status === 400 && /routing[_ ]key/i.test(text) ? KEY_REFUSED : undefined),
 };
