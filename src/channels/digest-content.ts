@@ -13,7 +13,7 @@ export interface Count {
   name: string;
   count: number;
   /** An origin at its explorer. */
-  url?: string;
+  url?: string | undefined;
 }
 
 export interface CountTable {
@@ -44,21 +44,21 @@ export interface DigestItem {
   detectors: string[];
   detections: Detection[];
   /** The whole text of a stored notification; may be long and of several lines. */
-  message?: string;
+  message?: string | undefined;
   /** In full; absent where the alert names no transaction. */
-  hash?: string;
+  hash?: string | undefined;
   /** `0x5033…5ccb` */
-  shortHash?: string;
+  shortHash?: string | undefined;
   /** The transaction at its explorer. */
-  url?: string;
+  url?: string | undefined;
   /** `Base (8453)`; absent where there is no transaction. */
-  chain?: string;
+  chain?: string | undefined;
   /** `Base`, as far as it has a name. */
-  chainName?: string;
+  chainName?: string | undefined;
   /** `2026-11-20 10:07:31 UTC`: of the transaction, else when the service wrote it. */
   time: string;
   /** The same in epoch milliseconds; absent where it cannot be read. */
-  at?: number;
+  at?: number | undefined;
   /** The service's ids of the inspections or of the notification. */
   ids: string;
 }
@@ -83,7 +83,7 @@ export interface DigestContent {
   /** Why these alerts come in one message; in a storm, which message it is and how many alerts there were so far. */
   why: string;
   /** Why the reader gets them in an unusual way or again; absent otherwise. */
-  notice?: string;
+  notice?: string | undefined;
   tables: CountTable[];
   /** Worst first: by severity, then by what happened, see `digest-items.ts`; then older. */
   items: DigestItem[];
@@ -120,9 +120,6 @@ const SAID_MIN = 200;
 const SAID_MAX = 20_000;
 const COUNTS_MAX = 50;
 
-/** Text from outside: no line of it can pass for an item of ours. */
-const saidLines = (text: string): string => quotedLines(text).replace(/^/gm, '   ');
-
 const bound = (text: string, limit: number): string =>
   text.length <= limit ? text : `${shorten(text, limit)} [${text.length - limit} characters left out]`;
 
@@ -145,7 +142,8 @@ const itemText = (item: DigestItem, index: number, limit: number): string => {
     `${index + 1}. ${headOf(item, said)}`,
     `   ${[hash, chain, time, hash === undefined ? ids : `id ${ids}`].filter((part) => part !== undefined).join('  ')}`,
     ...(url === undefined ? [] : [`   ${url}`]),
-    ...(said === '' ? [] : [saidLines(bound(said, limit))]),
+    // Text from outside: no line of it can pass for an item of ours.
+    ...(said === '' ? [] : [quotedLines(bound(said, limit)).replace(/^/gm, '   ')]),
   ].join('\n');
 };
 

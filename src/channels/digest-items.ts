@@ -15,7 +15,7 @@ import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
 import { incidentsOf } from './incidents.ts';
 
-/** A reason why it ranks high, as readers see it, and how much it counts. */
+/** A reason why it ranks high, as readers see it, and how much it counts: the sum of all weights decides. */
 interface Weight {
   reason: string;
   weight: number;
@@ -49,6 +49,7 @@ const percentText = (percent: number): string => `${Math.round(percent)} %`;
 const sizeWeights = (percent: number): Weight[] =>
   percent >= 1 ? [{ reason: percentText(percent), weight: percent / 25 }] : [];
 
+/** `now`: the time of sending, in epoch milliseconds. */
 const weightsOf = ({ methods, origins, first, triggers }: Finding, percent: number, now: number): Weight[] => [
   ...(methods.some(({ isPrivileged }) => isPrivileged) ? [{ reason: 'privileged call', weight: 8 }] : []),
   ...(origins.some(({ adminOf = [] }) => adminOf.length > 0) ? [{ reason: 'origin is an admin', weight: 4 }] : []),
@@ -56,26 +57,6 @@ const weightsOf = ({ methods, origins, first, triggers }: Finding, percent: numb
   ...(triggers.length > 0 ? [{ reason: TRIGGER_MATCHED, weight: 2 }] : []),
   ...sizeWeights(percent),
 ];
-
-interface Rank {
-  /** Higher is more urgent. */
-  score: number;
-  /** The heaviest first. */
-  reasons: string[];
-}
-
-const rankBy = (weights: readonly Weight[]): Rank => ({
-  score: weights.reduce((sum, { weight }) => sum + weight, 0),
-  reasons: weights.toSorted((a, b) => b.weight - a.weight).map(({ reason }) => reason),
-});
-
-/** `now`: the time of sending, in epoch milliseconds. */
-const rankOfFinding = (finding: Finding, detections: readonly Detection[], now: number): Rank =>
-  rankBy(weightsOf(finding, statedPercent(detections), now));
-
-/** Of a stored notification, by what it states itself. What we announce is never ranked above another announcement. */
-const rankOfText = ({ message = '', isOurs }: Pick<Content, 'message' | 'isOurs'>): Rank =>
-  rankBy(isOurs ? [] : sizeWeights(statedPercent([{ message }])));
 
 /** What every message shows of an item's words. */
 const SEEN = 90;
@@ -132,6 +113,7 @@ const urgencyOf = ({ alert, severity }: Read): number =>
 
 interface RankedItem extends Omit<DigestItem, 'remarks'> {
   urgency: number;
+  /** Higher is more urgent. */
   score: number;
 }
 
@@ -149,48 +131,48 @@ const transactionOf = (
   const named = txHash === undefined ? undefined : { whole: txHash, short: shortHex(txHash), url: undefined };
   const { transaction = named, chain } = finding ?? {};
   return {
-    ...(transaction === undefined
-      ? {}
-      : { hash: shorten(transaction.whole, HASH_LIMIT), shortHash: transaction.short }),
-    ...(transaction?.url === undefined ? {} : { url: transaction.url }),
-    ...(chain === undefined ? {} : { chain: shorten(chainText({ chain }), NAME_LIMIT) }),
-    ...(chain?.name === undefined ? {} : { chainName: shorten(chain.name, NAME_LIMIT) }),
+    hash: transaction && shorten(transaction.whole, HASH_LIMIT),
+    shortHash: transaction?.short,
+    url: transaction?.url,
+    chain: chain && shorten(chainText({ chain }), NAME_LIMIT),
+    chainName: chain?.name && shorten(chain.name, NAME_LIMIT),
   };
 };
 
 /** The part of an item that an inspection and a text have in different ways. */
 const wordsOf = (readings: readonly Reading[], text: Content | undefined, { presentation, sentAt }: Wording) => {
-  if (text !== undefined) return { heading: text, detections: [], message: text.message, rank: rankOfText(text) };
+  if (text !== undefined) {
+    const { message, isOurs } = text;
+    // What we announce is never ranked above another announcement.
+    const weights = isOurs ? [] : sizeWeights(statedPercent([{ message: message ?? '' }]));
+    return { heading: text, detections: [], message, weights };
+  }
   const reading = uniteReadings(readings);
   const { finding, detections } = reading;
-  return {
-    heading: headingOf(reading, presentation),
-    detections,
-    finding,
-    rank: rankOfFinding(finding, detections, sentAt),
-  };
+  const weights = weightsOf(finding, statedPercent(detections), sentAt);
+  return { heading: headingOf(reading, presentation), detections, finding, weights };
 };
 
 const itemOf = (incident: readonly Read[], wording: Wording, timeZone: string): RankedItem => {
   const [first] = incident;
   if (first === undefined) throw new Error('an incident has at least one alert');
   const readings = incident.flatMap(({ reading }) => reading ?? []);
-  const { heading, detections, message, finding, rank } = wordsOf(readings, first.text, wording);
+  const { heading, detections, message, finding, weights } = wordsOf(readings, first.text, wording);
   const { severity, tone, sign, title, happened, headline, protocol } = heading;
   const { first: at } = ends(incident.map(({ alert }) => timeOf(alert)));
   return {
     ...{ severity: shorten(severity, NAME_LIMIT), tone, sign, title, happened, detections },
     headline: shorten(headline, HEADLINE_LIMIT),
     protocol: shorten(protocol, NAME_LIMIT),
-    reasons: rank.reasons,
+    reasons: weights.toSorted((a, b) => b.weight - a.weight).map(({ reason }) => reason),
     detectors: detectorNames(detections),
-    ...(message === undefined ? {} : { message }),
+    message,
     ...transactionOf(finding, first.alert),
     time: Number.isNaN(at) ? UNKNOWN : dateAndTime(at, timeZone),
+    at: Number.isNaN(at) ? undefined : at,
     ids: shorten(finding?.ids.join(', ') ?? first.alert.itemId, IDS_LIMIT),
-    ...(Number.isNaN(at) ? {} : { at }),
     urgency: Math.min(...incident.map(urgencyOf)),
-    score: rank.score,
+    score: weights.reduce((sum, { weight }) => sum + weight, 0),
   };
 };
 

@@ -45,11 +45,10 @@ const commandOf = (alerts: readonly Alert[]): string => {
 
 /** `2 notifications`, `118 critical`, and with `alone` `118 critical alerts`. */
 const severityText = ({ name, count }: Count, alone: boolean): string => {
-  const noun = /^(NOTIFICATION|FOLLOW-UP)$/.test(name);
   const plural = count === 1 ? '' : 's';
-  const counted = count.toLocaleString('en');
-  if (noun) return `${counted} ${name.toLowerCase()}${plural}`;
-  return `${counted} ${name.toLowerCase()}${alone ? ` alert${plural}` : ''}`;
+  const counted = `${count.toLocaleString('en')} ${name.toLowerCase()}`;
+  if (/^(NOTIFICATION|FOLLOW-UP)$/.test(name)) return `${counted}${plural}`;
+  return alone ? `${counted} alert${plural}` : counted;
 };
 
 /** What turned worse counts as what it is now; what turned better, or is gone, is no new finding. */
@@ -73,7 +72,7 @@ const titleOf = (
 };
 
 /** Why they come in an unusual way or again; with a count for a reason that does not hold for all. */
-const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
+const noticeOf = (alerts: readonly Alert[]): string | undefined => {
   const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
   const reasons = countsOf(given, NOTICE_LIMIT);
   const texts = reasons
@@ -88,7 +87,7 @@ const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
     ...(more > 0 ? [`And ${more} more reason${more === 1 ? '' : 's'}.`] : []),
     ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
   ];
-  return notices.length > 0 ? { notice: notices.join(' ') } : {};
+  return notices.length === 0 ? undefined : notices.join(' ');
 };
 
 const contractsOf = ({ finding }: Reading): string[] => [
@@ -104,13 +103,7 @@ function* originTable(readings: readonly Reading[]): Sliced<CountTable> {
   const origins = yield* slice(() => readings.flatMap(({ finding }) => finding.origins));
   const urls = new Map(origins.flatMap(({ whole, url }) => (url === undefined ? [] : [[whole, url] as const])));
   const counts = yield* slice(() => countsOf(origins.map(({ whole }) => whole)));
-  return {
-    title: 'Origins',
-    counts: counts.map((count) => {
-      const url = urls.get(count.name);
-      return url === undefined ? count : { ...count, url };
-    }),
-  };
+  return { title: 'Origins', counts: counts.map((count) => ({ ...count, url: urls.get(count.name) })) };
 }
 
 /** Protocols, detectors, contracts and origins, those that are involved. A detector counts once for each alert. */
@@ -161,7 +154,7 @@ export function* describeDigest(alerts: readonly Alert[], wording: Wording, stor
     sign: signOf(tone),
     alerts: alerts.length,
     ...{ period, span: lineText(period), why: whyOf(isReplay ? undefined : storm) },
-    ...noticeOf(alerts),
+    notice: noticeOf(alerts),
     tables,
     items,
     command: commandOf(alerts),

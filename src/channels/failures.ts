@@ -133,12 +133,6 @@ const traceOf = (error: unknown): Error => {
   return trace;
 };
 
-/** The fault and what mends it; undefined where no key of ours does. */
-const mendedFault = (code: string, names: ConnectionNames): string | undefined => {
-  const remedy = remedyOf(code, names);
-  return remedy && `${connectionFault(code)}: ${remedy}`;
-};
-
 /**
  * The failure of a request that got no answer. `peer` names whom we asked, without secrets (a host). `sent`: whether the
  * message left us, if the caller knows. The original error is not kept, because it may quote the address.
@@ -157,11 +151,12 @@ export const networkFailure = (
     return new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', proxy, { code });
   }
   const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
-  const mended = code === undefined || names === undefined ? undefined : mendedFault(code, names);
-  return new DeliveryError(reason, `${peer} ${mended ?? `${says} (${code ?? 'no code'})`}`, {
+  const remedy = code && names && remedyOf(code, names);
+  const fault = code && remedy ? `${connectionFault(code)}: ${remedy}` : `${says} (${code ?? 'no code'})`;
+  return new DeliveryError(reason, `${peer} ${fault}`, {
     code: code ?? 'unknown',
     maybeDelivered: sent ?? maybeDelivered,
-    ...(code === undefined ? { cause: traceOf(error) } : {}),
+    cause: code === undefined ? traceOf(error) : undefined,
   });
 };
 

@@ -83,9 +83,8 @@ const exchange = (
 
     const finish = (failure: () => DeliveryError): void => {
       signal.removeEventListener('abort', stop);
-      const text = () => Buffer.concat(chunks).subarray(0, TEXT_LIMIT_BYTES).toString('utf8');
-      if (answer) resolve({ ...answer, text: text() });
-      else reject(failure());
+      if (!answer) reject(failure());
+      else resolve({ ...answer, text: Buffer.concat(chunks).subarray(0, TEXT_LIMIT_BYTES).toString('utf8') });
     };
     const stop = (): void => {
       finish(() => stoppedWaiting(signal, url.hostname, request !== undefined));
@@ -156,8 +155,7 @@ export const createGuardedPost = (options: GuardedPostOptions) => {
       headersTimeout: IDLE_LIMIT_MS,
       bodyTimeout: IDLE_LIMIT_MS,
     });
-    const close = () => Promise.all([agent.destroy(), dialer.close()]);
-    const one = { agent, close };
+    const one = { agent, close: () => Promise.all([agent.destroy(), dialer.close()]) };
     opened.set(settings, one);
     return one;
   };

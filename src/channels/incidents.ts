@@ -104,15 +104,22 @@ export const toMessage = <Body>(
   return { destination, alerts, id: messageId(ids, destination.id), body, isDigest };
 };
 
-/** The messages of a parcel; `bodyOf` makes the kind's body of an incident and of a digest. */
-export function* messagesOf<Body>(
-  { destination, alerts }: Parcel,
-  bodyOf: Readonly<Record<MessagePlan['as'], (alerts: readonly Alert[], destination: Destination) => Sliced<Body>>>,
-): Sliced<Message<Body>[]> {
+type BodyOf<Body> = (alerts: readonly Alert[], destination: Destination) => Sliced<Body>;
+
+/** How a kind makes the body of an incident and of a digest. `split`: a digest is several messages, each of some alerts. */
+interface Bodies<Body> extends Readonly<Record<MessagePlan['as'], BodyOf<Body>>> {
+  split?: ((alerts: readonly Alert[]) => Sliced<Alert[][]>) | undefined;
+}
+
+/** The messages of a parcel. */
+export function* messagesOf<Body>({ destination, alerts }: Parcel, bodies: Bodies<Body>): Sliced<Message<Body>[]> {
   const messages: Message<Body>[] = [];
-  for (const { as, alerts: some } of planOf(alerts)) {
-    const body = yield* bodyOf[as](some, destination);
-    messages.push(toMessage(destination, some, body, as === 'digest'));
+  for (const { as, alerts: planned } of planOf(alerts)) {
+    const parts = as === 'digest' && bodies.split ? yield* bodies.split(planned) : [planned];
+    for (const some of parts) {
+      const body = yield* bodies[as](some, destination);
+      messages.push(toMessage(destination, some, body, as === 'digest'));
+    }
   }
   return messages;
 }

@@ -4,7 +4,6 @@ import { duration } from '../schema/fields.ts';
 
 const RATE_RULE = 'must be a number greater than 0';
 const COUNT_RULE = 'must be a whole number from 1 to 1000';
-const LIMIT_RULE = 'must be a map like { perSecond: 1 }';
 
 const rate = (description: string) =>
   z.number({ error: RATE_RULE }).positive({ error: RATE_RULE }).exactOptional().describe(description);
@@ -22,7 +21,7 @@ const rates = (where: string) =>
         .exactOptional()
         .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
     },
-    { error: LIMIT_RULE },
+    { error: 'must be a map like { perSecond: 1 }' },
   );
 
 const rateLimit = rates(' to one destination');
@@ -30,12 +29,6 @@ const senderRateLimit = rates('');
 
 /** How often we send to one destination. Without a rate there is no limit. Default of `burst`: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
-
-interface OptionDefaults {
-  rateLimit: RateLimit;
-  /** Messages of this kind in flight at once, in one process. */
-  concurrency: number;
-}
 
 /** One more field, for a kind whose destinations share a sender: the rate of all of them together. */
 export const senderOption = (defaults: RateLimit) => ({
@@ -50,7 +43,7 @@ export const senderOption = (defaults: RateLimit) => ({
  * Schema fields to spread into a kind's strict object: `rateLimit`, `concurrency`,
  * `timeout` (one attempt, whole; milliseconds; default 15 s) and `retry.maxAge` (milliseconds; default 24 h).
  */
-export const channelOptions = (defaults: OptionDefaults) => ({
+export const channelOptions = (defaults: { rateLimit: RateLimit; concurrency: number }) => ({
   rateLimit: rateLimit
     .prefault(defaults.rateLimit)
     .describe(

@@ -72,18 +72,12 @@ export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDepen
 /** What a kind's section of the config says of rates: of a sender where a kind has one, and of waiting for more messages. */
 type RateOptions = Pick<EmailConfig, 'rateLimit'> & Partial<Pick<EmailConfig, 'senderRateLimit' | 'groupWait'>>;
 
-/** A rate, and the id under which messages count towards it. */
-interface Pace {
-  id: string;
-  rate: RateLimit;
-}
-
 /**
- * Each destination has a rate of its own, and all that share a sender have the sender's as well. `groupWaitMs`: how long
- * messages wait for more.
+ * Each destination has a rate of its own, and all that share a sender have the sender's as well; `id`: under which messages
+ * count towards it. `groupWaitMs`: how long messages wait for more.
  */
 export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOptions) => ({
-  paceOf: ({ id, kind, address }: Destination): Pace => {
+  paceOf: ({ id, kind, address }: Destination): { id: string; rate: RateLimit } => {
     const { sharesRateWith, rateOf } = kindFacts(kind);
     const shared = sharesRateWith?.(address) ?? address;
     return {
@@ -91,7 +85,7 @@ export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOpti
       rate: rateOf?.(address, rateLimit) ?? rateLimit,
     };
   },
-  senderOf: ({ kind, address }: Destination): Pace | undefined =>
+  senderOf: ({ kind, address }: Destination): { id: string; rate: RateLimit } | undefined =>
     senderRateLimit !== undefined && kindFacts(kind).sharesSender(address)
       ? { id: senderId(kind), rate: senderRateLimit }
       : undefined,

@@ -17,14 +17,7 @@ export type Resolve = (host: string) => Promise<LookupAddress[]>;
  */
 type LookupCode = 'ENOTFOUND' | 'ETIMEOUT' | 'EAI_AGAIN' | 'DNS_BUSY';
 
-class LookupError extends Error {
-  override readonly name = 'LookupError';
-  readonly code: LookupCode;
-  constructor(code: LookupCode) {
-    super(code);
-    this.code = code;
-  }
-}
+const lookupError = (code: LookupCode) => Object.assign(new Error(code), { code });
 
 export interface ResolverOptions {
   /** The operating system's lookup. */
@@ -69,7 +62,7 @@ const createSlots = (most: number) => {
         };
         const leave = (): void => {
           waiting.delete(enter);
-          reject(new LookupError('DNS_BUSY'));
+          reject(lookupError('DNS_BUSY'));
         };
         if (taken < most) return enter();
         waiting.add(enter);
@@ -86,10 +79,10 @@ const createSlots = (most: number) => {
 };
 
 /** The system's own codes name more causes than anybody can mend. */
-const failureOf = (error: unknown): LookupError =>
-  new LookupError((error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? 'ENOTFOUND' : 'EAI_AGAIN');
+const codeOf = (error: unknown): LookupCode =>
+  (error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? 'ENOTFOUND' : 'EAI_AGAIN';
 
-/** Opens nothing yet. The function throws a `LookupError` where there is no address. */
+/** Opens nothing yet. The function throws an error with a `LookupCode` where there is no address. */
 export const createResolver = (options: ResolverOptions = {}): Resolve => {
   const { system = systemLookup, mostLookups = MOST_LOOKUPS, timeoutMs = LOOKUP_TIMEOUT_MS, now = Date.now } = options;
   const slots = createSlots(mostLookups);
@@ -100,13 +93,13 @@ export const createResolver = (options: ResolverOptions = {}): Resolve => {
   const find = async (host: string): Promise<LookupAddress[]> => {
     await slots.take(AbortSignal.timeout(timeoutMs));
     const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
-    const deadline = setTimeout(() => reject(new LookupError('ETIMEOUT')), timeoutMs);
+    const deadline = setTimeout(() => reject(lookupError('ETIMEOUT')), timeoutMs);
     system(host)
       // The thread is taken until the system's lookup ends, however long ago we gave up.
       .finally(slots.free)
-      .then(resolve, (error: unknown) => reject(failureOf(error)));
+      .then(resolve, (error: unknown) => reject(lookupError(codeOf(error))));
     return promise
-      .catch((error: LookupError) => {
+      .catch((error: ReturnType<typeof lookupError>) => {
         negative.set(host, { code: error.code, until: now() + NEGATIVE_MS });
         throw error;
       })
@@ -117,7 +110,7 @@ export const createResolver = (options: ResolverOptions = {}): Resolve => {
     const running = onTheirWay.get(host);
     if (running !== undefined) return running;
     const missing = negative.get(host);
-    if (missing !== undefined && now() < missing.until) throw new LookupError(missing.code);
+    if (missing !== undefined && now() < missing.until) throw lookupError(missing.code);
     const finding = find(host).finally(() => onTheirWay.delete(host));
     onTheirWay.set(host, finding);
     return finding;
@@ -126,7 +119,7 @@ export const createResolver = (options: ResolverOptions = {}): Resolve => {
   return async (host) => {
     if (!isLocalhost(host)) return look(host);
     const own = (await look('localhost')).filter(isLoopback);
-    if (own.length === 0) throw new LookupError('ENOTFOUND');
+    if (own.length === 0) throw lookupError('ENOTFOUND');
     return own;
   };
 };

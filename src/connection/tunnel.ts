@@ -1,6 +1,6 @@
 /** Connections through the operator's proxy, by a tunnel (CONNECT), for https and http alike. */
 import type { Socket } from 'node:net';
-import { buildConnector, Pool } from 'undici';
+import { Agent, buildConnector, Pool } from 'undici';
 import { type ConnectionSettings, type TlsOptions, tlsOptions } from './settings.ts';
 
 export type Target = buildConnector.Options;
@@ -131,4 +131,15 @@ export const createConnector = (settings: ConnectionSettings, timeoutMs: number)
   if (proxy !== undefined) return createTunnel(new URL(proxy.reveal()), settings, { timeoutMs, isChosen: true });
   const connect = buildConnector({ allowH2: false, timeout: timeoutMs, ...tlsOptions(settings, { isChosen: true }) });
   return { connect, close: async () => {} };
+};
+
+/** Connections to an address that the operator wrote. Opens nothing yet. */
+export const createAgent = (settings: ConnectionSettings, timeoutMs: number, limits: Agent.Options) => {
+  const connector = createConnector(settings, timeoutMs);
+  const agent = new Agent({ allowH2: false, ...limits, ...(connector && { connect: connector.connect }) });
+  const close = async (): Promise<void> => {
+    await agent.destroy();
+    await connector?.close();
+  };
+  return { agent, close };
 };

@@ -54,18 +54,18 @@ const listedLine = (entry: JsonObject, presentation: Presentation, now: number):
   ];
 };
 
-interface Announced {
-  /** As a plain text: what is listed with its whole hash, commands in backticks. */
-  message: string;
-  /** Line by line, as pieces. */
-  messageLines: Line[];
-}
-
 /** What a reader copies, where that is more than what is shown. */
 const wholeText = (line: Line): string => line.map(({ text, copy = text }) => copy).join('');
 
-/** The text of an announcement, its times by the reader's clock. `now`: the time of sending, in epoch milliseconds. */
-export const announcedText = (item: JsonObject, presentation: Presentation, now: number): Announced => {
+/**
+ * The text of an announcement, its times by the reader's clock: plain, with whole hashes and commands in backticks; and line
+ * by line. `now`: the time of sending, in epoch milliseconds.
+ */
+export const announcedText = (
+  item: JsonObject,
+  presentation: Presentation,
+  now: number,
+): { message: string; messageLines: Line[] } => {
   const { message, lead, listed, createdAt } = item;
   const steps = textsIn(item.steps).toSorted((a, b) => b.length - a.length);
   const isList = typeof lead === 'string' && Array.isArray(listed) && listed.length > 0;

@@ -5,19 +5,17 @@ import { type Line, lineText, type Piece } from './content.ts';
 /** English locales differ in which zones they know by a short name; the first that knows this one is taken. */
 const LOCALES = ['en-GB', 'en-US', 'en-AU', 'en-IN'];
 
-const formatter = (timeZone: string, locale: string): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat(locale, {
-    timeZone,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    timeZoneName: 'short',
-  });
-
 /** One takes half a millisecond to make. */
 const formatters = new Map<string, readonly Intl.DateTimeFormat[]>();
 
 const formattersOf = (timeZone: string): readonly Intl.DateTimeFormat[] => {
-  const known = formatters.get(timeZone) ?? LOCALES.map((locale) => formatter(timeZone, locale));
+  const options: Intl.DateTimeFormatOptions = {
+    timeZone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    timeZoneName: 'short',
+  };
+  const known = formatters.get(timeZone) ?? LOCALES.map((locale) => new Intl.DateTimeFormat(locale, options));
   formatters.set(timeZone, known);
   return known;
 };
@@ -100,11 +98,10 @@ interface Clock {
 const momentOf = (date: string, time: string): number => Date.parse(`${date}T${time}Z`);
 
 /** As it was written: without seconds where it had none. */
-const withoutSeconds = (text: string, written: string): string =>
-  written.length > 'hh:mm'.length ? text : text.replace(/(\d\d:\d\d):\d\d/, '$1');
-
-const shownAs = (at: number, { timeZone, today }: Clock, written: string, isDated: boolean): string =>
-  withoutSeconds(isDated ? dateAndTime(at, timeZone) : timeOfDay(at, today, timeZone), written);
+const shownAs = (at: number, { timeZone, today }: Clock, written: string, isDated: boolean): string => {
+  const text = isDated ? dateAndTime(at, timeZone) : timeOfDay(at, today, timeZone);
+  return written.length > 'hh:mm'.length ? text : text.replace(/(\d\d:\d\d):\d\d/, '$1');
+};
 
 /** The first of two times says no zone where the second says the same. */
 const timesIn = (match: RegExpExecArray, clock: Clock): Piece[] | undefined => {

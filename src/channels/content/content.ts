@@ -10,13 +10,13 @@ import type { Tone } from './severity.ts';
 export interface Piece {
   text: string;
   /** An identifier or a name from the chain: no kind makes a link or a mention of what is in it. */
-  code?: true;
+  code?: true | undefined;
   /** An https URL of an explorer. */
-  url?: string;
+  url?: string | undefined;
   /** The whole of a value whose `text` is shortened: what a reader copies. */
-  copy?: string;
+  copy?: string | undefined;
   /** Epoch milliseconds: a kind that knows its reader's clock shows this instead of `text`. */
-  at?: number;
+  at?: number | undefined;
 }
 
 export type Line = readonly Piece[];
@@ -29,7 +29,7 @@ export interface Detection {
   /** From outside; may be empty. */
   message: string;
   /** Characters that are not in the message: the service gave more than any kind shows. */
-  leftOut?: number;
+  leftOut?: number | undefined;
 }
 
 export interface ContentLink {
@@ -45,9 +45,12 @@ export interface Fact {
   value: string;
   code?: true;
   /** What is said of the value; from outside, or ours. */
-  note?: string;
-  url?: string;
+  note?: string | undefined;
+  url?: string | undefined;
 }
+
+/** Labels of the facts that even the plainest message has. */
+export const INDISPENSABLE: ReadonlySet<string> = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
 
 export interface Content {
   /** `CRITICAL`, `NOTIFICATION`, `NO LONGER LISTED`, `TEST`, `TOCSIN` ... */
@@ -58,14 +61,14 @@ export interface Content {
   /** `CRITICAL`, or `CRITICAL (replay)`: a replay must not wake anybody as if it were news. `OK (was CRITICAL)`. */
   word: string;
   /** The severity in the message that people had before; absent where it is the same. */
-  was?: string;
+  was?: string | undefined;
   /** It follows a message that people had; the notice says what changed, in place of what happened. */
   isFollowUp?: true;
   /** Set by the config before the title: `[staging]`. */
-  prefix?: string;
+  prefix?: string | undefined;
   protocol: string;
   /** The contract that was touched, or `Pool A + 2 more`. */
-  contract?: string;
+  contract?: string | undefined;
   /** `Lending Pool · Pool A` */
   where: string;
   /** `🔴 CRITICAL · Lending Pool · Pool A` */
@@ -77,13 +80,13 @@ export interface Content {
   /** `title: happened`, for a push message. */
   headline: string;
   /** Ours: why the reader gets this in an unusual way or again. */
-  notice?: string;
+  notice?: string | undefined;
   /** From outside: the detectors that fired. */
   detections: Detection[];
   /** The whole text of a stored notification, from outside; or of an announcement, ours. */
-  message?: string;
+  message?: string | undefined;
   /** Our own message again, line by line: commands are code, transactions are linked. An empty line parts what it says. */
-  messageLines?: Line[];
+  messageLines?: Line[] | undefined;
   /** True where `message` is our own. */
   isOurs: boolean;
   /** Who and what. */

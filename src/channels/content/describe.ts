@@ -42,14 +42,9 @@ export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): 
 const textLinks = (alert: Alert, hash: Reference | undefined, presentation: Presentation): Content['links'] => {
   if (isAnnouncement(alert)) return [];
   const finding = findingOf(alert, presentation.chains);
-  const transaction = finding.transaction ?? hash;
-  const named = { ...finding, ...(transaction === undefined ? {} : { transaction }), ids: [alert.itemId] };
+  const named = { ...finding, transaction: finding.transaction ?? hash, ids: [alert.itemId] };
   return linksOf(named, { protocols: [protocolOf(alert)], detectors: [] }, presentation);
 };
-
-/** The first line; its severity stands in the title. */
-const happenedIn = (message: string, stated: string | undefined): string =>
-  firstLine(stated === undefined ? message : withoutSeverity(message, stated)) || UNKNOWN;
 
 /** A stored notification, or an announcement. */
 const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content => {
@@ -67,7 +62,8 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     { ...severityOf(alert), isReplay: alert.replay && !isSample(alert), protocols: [protocol] },
     // The word is the text's own, so the title says what it is.
     stated === undefined ? undefined : 'notification',
-    happenedIn(message, stated),
+    // The severity stands in the title.
+    firstLine(stated === undefined ? message : withoutSeverity(message, stated)) || UNKNOWN,
     presentation,
   );
   // `TOCSIN · Tocsin` says nothing.
@@ -76,7 +72,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     ...heading,
     ...{ title, headline: `${title}: ${heading.happened}`, isOurs, message },
     ...(own === undefined ? {} : { messageLines: own.messageLines }),
-    ...noticeOf(alert),
+    notice: noticeOf(alert),
     detections: [],
     lines: hash === undefined ? [] : [[{ text: 'Transaction ' }, referencePiece(hash)]],
     times: isOurs ? [] : timesLine({ stored: storedAt, sent: sentAt }, presentation.timeZoneOf(protocol)),
@@ -90,8 +86,6 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
 export const describe = (alert: Alert, wording: Wording): Content =>
   alert.source === 'notifications' ? describeText(alert, wording) : contentOf(readInspection(alert, wording), wording);
 
-const LABELLED_WITH = 3;
-
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** The same words of the same detector once; with its protocols unless it holds for all of them. */
@@ -102,7 +96,7 @@ const uniteDetections = (
   const same = Map.groupBy(owned, ({ detection: { id, message } }) => JSON.stringify([id, message]));
   return [...same.values()].flatMap((group) => {
     const owners = unique(group.map(({ protocol }) => inlineName(protocol)));
-    const suffix = owners.length === protocols ? '' : ` (${listText(owners, LABELLED_WITH)})`;
+    const suffix = owners.length === protocols ? '' : ` (${listText(owners)})`;
     return group.slice(0, 1).map(({ detection }) => ({ ...detection, name: `${detection.name}${suffix}` }));
   });
 };
@@ -133,7 +127,7 @@ export const uniteReadings = (readings: readonly Reading[]): Reading => {
       owned.flatMap(({ protocol, detections }) => detections.map((detection) => ({ protocol, detection }))),
       protocols.length,
     ),
-    ...(notices.length > 0 ? { notice: notices.join(' ') } : {}),
+    notice: notices.length === 0 ? undefined : notices.join(' '),
     isReplay: ordered.some(({ isReplay }) => isReplay),
   };
 };

@@ -38,23 +38,23 @@ export interface Reference {
   whole: string;
   /** `0x5033…5ccb` */
   short: string;
-  url?: string;
+  url?: string | undefined;
 }
 
 export interface Origin extends Reference {
   /** Names of the contracts that it is an admin of; empty: of none of those it touched. Absent: not known. */
-  adminOf?: readonly string[];
+  adminOf?: readonly string[] | undefined;
 }
 
 export interface Contract {
-  name?: string;
+  name?: string | undefined;
   /** Absent where the service names no address. */
-  at?: Reference;
+  at?: Reference | undefined;
 }
 
 export interface Finding {
-  chain?: { id: string; name?: string };
-  transaction?: Reference;
+  chain?: { id: string; name?: string | undefined } | undefined;
+  transaction?: Reference | undefined;
   origins: Origin[];
   methods: { name: string; isPrivileged: boolean }[];
   contracts: Contract[];
@@ -77,15 +77,9 @@ export const chainOf = (item: JsonObject, chains: Chains): Chain | undefined => 
   return Object.hasOwn(chains, id) ? chains[id] : undefined;
 };
 
-const withUrl = (reference: Reference, url: string | undefined): Reference =>
-  url === undefined ? reference : { ...reference, url };
-
-const hashReference = (hash: string, chain: Chain | undefined): Reference =>
-  withUrl({ whole: hash, short: shortHex(hash) }, transactionLink(chain, hash));
-
 const addressReference = (address: string, chain: Chain | undefined): Reference => {
   const whole = isAddress(address) ? checksumAddress(address) : address;
-  return withUrl({ whole, short: shortHex(whole) }, addressLink(chain, whole));
+  return { whole, short: shortHex(whole), url: addressLink(chain, whole) };
 };
 
 /** Undefined for a missing field. */
@@ -99,9 +93,7 @@ const contractOf = (value: JsonValue, chain: Chain | undefined): Contract[] => {
   const name = known(descriptor);
   const at = known(address);
   if (name === undefined && at === undefined) return [];
-  return [
-    { ...(name === undefined ? {} : { name }), ...(at === undefined ? {} : { at: addressReference(at, chain) }) },
-  ];
+  return [{ name, at: at === undefined ? undefined : addressReference(at, chain) }];
 };
 
 const notFiredIn = ({ detections }: JsonObject): string[] =>
@@ -130,12 +122,10 @@ export const findingOf = (alert: Alert, chains: Chains): Finding => {
   const method = known(item.invokedMethodName);
   const { adminOf, privilegedOn = [] } = context ?? {};
   return {
-    ...(id === undefined ? {} : { chain: { id, ...(named === undefined ? {} : { name: named.name }) } }),
-    ...(hash === undefined ? {} : { transaction: hashReference(hash, linked) }),
-    origins:
-      origin === undefined
-        ? []
-        : [{ ...addressReference(origin, linked), ...(adminOf === undefined ? {} : { adminOf }) }],
+    chain: id === undefined ? undefined : { id, name: named?.name },
+    transaction:
+      hash === undefined ? undefined : { whole: hash, short: shortHex(hash), url: transactionLink(linked, hash) },
+    origins: origin === undefined ? [] : [{ ...addressReference(origin, linked), adminOf }],
     methods: method === undefined ? [] : [{ name: method, isPrivileged: privilegedOn.length > 0 }],
     contracts: (Array.isArray(item.assets) ? item.assets : []).flatMap((asset) => contractOf(asset, linked)),
     first: firstOf(alert),
@@ -160,10 +150,8 @@ const uniteOrigins = (origins: readonly Origin[]): Origin[] =>
     const adminOf = [...new Set(said.flat())];
     // `not an admin` has to hold for all of them.
     const isKnown = adminOf.length > 0 || said.length === same.length;
-    return same.slice(0, 1).map(({ adminOf: _, ...origin }) => (isKnown ? { ...origin, adminOf } : origin));
+    return same.slice(0, 1).map((origin) => ({ ...origin, adminOf: isKnown ? adminOf : undefined }));
   });
-
-const contractKey = ({ name = '', at }: Contract): string => at?.whole ?? name;
 
 /** Several inspections of one transaction as one. Never empty. */
 export const uniteFindings = (owned: readonly { protocol: string; finding: Finding }[]): Finding => {
@@ -181,8 +169,8 @@ export const uniteFindings = (owned: readonly { protocol: string; finding: Findi
       isPrivileged: methods.some((one) => one.name === name && one.isPrivileged),
     })),
     contracts: uniqueBy(
-      findings.flatMap(({ contracts }) => contracts),
-      contractKey,
+      findings.flatMap((one) => one.contracts),
+      ({ name = '', at }) => at?.whole ?? name,
     ),
     first: {
       since: latest(findings.map((one) => one.first.since)),

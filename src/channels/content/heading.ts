@@ -92,19 +92,16 @@ export const titled = (
   const where = contract === undefined ? protocol : `${protocol} · ${contract}`;
   const title = `${prefix === undefined ? '' : `${prefix} `}${sign} ${word} · ${where}`;
   return {
-    ...{ severity, tone, sign, word, protocol, where, title, happened, headline: `${title}: ${happened}` },
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(was === undefined ? {} : { was }),
-    ...(contract === undefined ? {} : { contract }),
+    ...{ severity, tone, sign, word, was, prefix, protocol, contract, where, title, happened },
+    headline: `${title}: ${happened}`,
   };
 };
 
 /** The title of what was read, and what happened. */
 export const headingOf = (reading: Reading, presentation: Presentation) => {
   const { protocols, finding, detections, followUp } = reading;
-  const contract = contractTitle(finding.contracts, protocols.length);
   const happened = followUp ? followUpWords(followUp).news : happenedOf(detections);
-  return titled(reading, contract, happened, presentation);
+  return titled(reading, contractTitle(finding.contracts, protocols.length), happened, presentation);
 };
 
 /** The first line of a text, which stands alone. */

@@ -16,7 +16,7 @@ const words = (text: string): Piece => ({ text });
 export const referencePiece = ({ whole, short, url }: Reference, name = ''): Piece => ({
   text: name === '' ? short : `${name} ${short}`,
   ...(url === undefined ? { code: true } : { url }),
-  ...(short === whole && name === '' ? {} : { copy: whole }),
+  copy: short === whole && name === '' ? undefined : whole,
 });
 
 const contractPiece = ({ name, at }: Contract): Piece => {
@@ -70,7 +70,10 @@ const originLine = (finding: Finding, now: number): Line[] => {
 };
 
 const callLine = ({ methods, contracts }: Finding): Line[] => {
-  const calls = methods.map(({ name }): Piece => ({ text: inlineName(name), code: true, ...copyOf(name) }));
+  const calls = methods.map(({ name }): Piece => {
+    const text = inlineName(name);
+    return { text, code: true, copy: text === name ? undefined : name };
+  });
   const isPrivileged = methods.some((one) => one.isPrivileged);
   const on = listed(contracts.map(contractPiece));
   if (calls.length === 0 && on.length === 0) return [];
@@ -78,8 +81,6 @@ const callLine = ({ methods, contracts }: Finding): Line[] => {
   if (calls.length === 0) return [[words(contracts.length === 1 ? 'Contract ' : 'Contracts '), ...on]];
   return [[...call, ...(on.length === 0 ? [] : [words(' on '), ...on])]];
 };
-
-const copyOf = (name: string): Pick<Piece, 'copy'> => (inlineName(name) === name ? {} : { copy: name });
 
 /** What the service left out, in one sentence. */
 const missingLine = ({ transaction, origins, contracts }: Finding, detections: readonly Detection[]): Line[] => {
@@ -112,11 +113,9 @@ export const findingLines = (
   ...missingLine(finding, detections),
 ];
 
-const inSeconds = (ms: number): number => Math.floor(ms / 1000);
-
 /** Whole seconds of both clocks, so that the time that passed agrees with what they show; undefined for a clock that is behind. */
 const passed = (from: number, to: number): string | undefined => {
-  const seconds = inSeconds(to) - inSeconds(from);
+  const seconds = Math.floor(to / 1000) - Math.floor(from / 1000);
   return seconds < 0 ? undefined : elapsedText(seconds * 1000);
 };
 
@@ -136,21 +135,18 @@ export const timesLine = (moments: { readonly sent: number } & Record<string, nu
   return [...(word === '' ? [] : [words(`${word} `)]), clock(begun), ...later];
 };
 
-const noted = (text: string): Pick<Fact, 'note'> => {
-  const note = cleanLine(text);
-  return note === '' ? {} : { note };
-};
-
 /** Text from outside has one line: a second one would pass for ours. */
 const fact = (label: string, foreign: string, note = ''): Fact[] => {
   const value = cleanLine(foreign);
-  return value === '' ? [] : [{ label, value, ...noted(note) }];
+  return value === '' ? [] : [{ label, value, note: cleanLine(note) || undefined }];
 };
 
 const codeFact = (label: string, { whole, url }: Pick<Reference, 'whole' | 'url'>, note = ''): Fact => ({
-  ...{ label, value: cleanLine(whole), code: true as const },
-  ...noted(note),
-  ...(url === undefined ? {} : { url }),
+  label,
+  value: cleanLine(whole),
+  code: true,
+  note: cleanLine(note) || undefined,
+  url,
 });
 
 const clockFact = (label: string, at: number): Fact[] => (Number.isNaN(at) ? [] : fact(label, clockText(at)));

@@ -46,12 +46,9 @@ export interface PresentationConfig {
 const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-const linkTemplate = ({
-  label,
-  url,
-  protocols = [],
-  detectors = [],
-}: NonNullable<PresentationConfig['links']>[number]): LinkTemplate => {
+type LinkConfig = NonNullable<PresentationConfig['links']>[number];
+
+const linkTemplate = ({ label, url, protocols = [], detectors = [] }: LinkConfig): LinkTemplate => {
   const isProtocol = createGlobs(protocols);
   const isDetector = createGlobs(detectors);
   return {
@@ -88,7 +85,7 @@ const URL_MAX = 2000;
  * Undefined where the alert lacks something that the template asks for: half a link leads nowhere. A name that is only dots
  * would lead elsewhere.
  */
-const filled = (template: string, values: Partial<Record<Placeholder, string>>): string | undefined => {
+const filled = (template: string, values: Record<Placeholder, string | undefined>): string | undefined => {
   let lacks = false;
   const url = template.replace(PLACEHOLDER, (_, name: string) => {
     const value = PLACEHOLDERS.some((one) => one === name) ? values[name as Placeholder] : undefined;
@@ -106,9 +103,9 @@ export const linksOf = (
 ): ContentLink[] => {
   const [protocol = ''] = protocols;
   const values = {
-    ...(transaction === undefined ? {} : { hash: transaction.whole }),
-    ...(chain?.name === undefined ? {} : { chain: chain.name }),
-    ...(chain === undefined ? {} : { chainId: chain.id }),
+    hash: transaction?.whole,
+    chain: chain?.name,
+    chainId: chain?.id,
     address: contracts.find(({ at }) => at !== undefined)?.at?.whole ?? '',
     protocol,
     id: ids[0] ?? '',

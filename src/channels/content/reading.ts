@@ -14,13 +14,13 @@ export interface Reading extends Severity {
   protocols: readonly string[];
   finding: Finding;
   detections: Detection[];
-  notice?: string;
+  notice?: string | undefined;
   isReplay: boolean;
   isSample: boolean;
   /** Of a follow-up that says only what changed. One that is worse than before says what happened, as any alert does. */
-  followUp?: FollowUp;
+  followUp?: FollowUp | undefined;
   /** What people had it as, where that has changed since. */
-  was?: string;
+  was?: string | undefined;
 }
 
 /** How messages are worded, and when they are sent (epoch milliseconds). */
@@ -55,32 +55,30 @@ export const firedDetections = (
   item: JsonObject,
   nameOf = (id: string): string => id,
   room: number = SAID_MAX,
-): Detection[] => {
-  return fairShares(firedIn(item), ({ said }) => said.length, room).map(([{ id: name, said }, share]) => {
+): Detection[] =>
+  fairShares(firedIn(item), ({ said }) => said.length, room).map(([{ id: name, said }, share]) => {
     const id = cleanLine(name);
     return { id, name: nameOf(id) || 'Unnamed detector', ...cutClean(said, share) };
   });
-};
 
 /** Each of the alerts of one message, with the room for what its detectors say. */
 export const withRooms = (alerts: readonly Alert[]): [alert: Alert, room: number][] =>
   fairShares(alerts, ({ item }) => firedIn(item).reduce((sum, { said }) => sum + said.length, 0), SAID_MAX);
 
-/** Why there is less to read than the service has. */
-const truncatedText = ({ truncatedFrom }: Pick<Alert, 'truncatedFrom'>): string[] =>
-  truncatedFrom === undefined
-    ? []
-    : [`Only a part of it is here: the service gave ${truncatedFrom} bytes, and ${LARGEST_ITEM} of an item are kept.`];
-
-/** Why the reader gets it in an unusual way or again. */
-export const noticeOf = (alert: Alert): { notice?: string } => {
-  if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };
+/** Why the reader gets it in an unusual way or again, or not all of it; undefined where nothing is unusual. */
+export const noticeOf = (alert: Alert): string | undefined => {
+  const { notice, truncatedFrom, replay } = alert;
+  if (isSample(alert)) return 'This is a test. Nothing happened.';
   const notices = [
-    ...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]),
-    ...truncatedText(alert),
-    ...(alert.replay ? ['Replay: this was found earlier and is forwarded again.'] : []),
+    ...(notice === undefined ? [] : [cleanLine(notice)]),
+    ...(truncatedFrom === undefined
+      ? []
+      : [
+          `Only a part of it is here: the service gave ${truncatedFrom} bytes, and ${LARGEST_ITEM} of an item are kept.`,
+        ]),
+    ...(replay ? ['Replay: this was found earlier and is forwarded again.'] : []),
   ];
-  return notices.length > 0 ? { notice: notices.join(' ') } : {};
+  return notices.length === 0 ? undefined : notices.join(' ');
 };
 
 /** The protocol's name as people read it: cleaned, in one line; `unknown` where it is empty. */
@@ -89,7 +87,7 @@ export const protocolOf = ({ protocol }: Alert): string => cleanLine(protocol) |
 /** Reads the alert of an inspection, or of a follow-up. `room`: characters of what its detectors say. */
 export const readInspection = (alert: Alert, { presentation }: Wording, room = SAID_MAX): Reading => {
   const { followUp, reassessed = followUp } = alert;
-  const { notice = '' } = noticeOf(alert);
+  const notice = noticeOf(alert) ?? '';
   const was = reassessed === undefined ? undefined : assessmentWord(reassessed.was).toUpperCase();
   const severity = severityOf(alert);
   const isWorse = was !== undefined && rankOf(severity.severity) < rankOf(was);
@@ -101,10 +99,10 @@ export const readInspection = (alert: Alert, { presentation }: Wording, room = S
     protocols: [protocolOf(alert)],
     finding: findingOf(alert, presentation.chains),
     detections: firedDetections(alert.item, presentation.detectorName, room),
-    ...(notices.length === 0 ? {} : { notice: notices.join(' ') }),
+    notice: notices.length === 0 ? undefined : notices.join(' '),
     isReplay: alert.replay && !isSample(alert),
     isSample: isSample(alert),
-    ...(followUp === undefined || isWorse ? {} : { followUp }),
-    ...(was === undefined ? {} : { was }),
+    followUp: isWorse ? undefined : followUp,
+    was,
   };
 };

@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import type * as Liquidjs from 'liquidjs';
 import type { Arguments, Context, Emitter, Liquid, LiquidOptions, Operators, Template } from 'liquidjs';
+import { cleanLine } from '../../text.ts';
 
 type Library = typeof Liquidjs;
 type Argument = Arguments extends Iterable<infer One> ? One : never;
@@ -152,5 +153,6 @@ export const engineProblem = (error: unknown): string => {
   const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
   const isUnknown = /^(?:undefined filter: |tag ".*" not found)/.test(problem);
   const steps = `it does more than ${STEPS.toLocaleString('en')} steps`;
-  return `${problem.replace('memory alloc limit exceeded', steps)}${isUnknown ? '; docs/templates.md lists those that exist' : ''}`;
+  const advice = isUnknown ? '; docs/templates.md lists those that exist' : '';
+  return cleanLine(`${problem.replace('memory alloc limit exceeded', steps)}${advice}`);
 };

@@ -36,8 +36,6 @@ const engine = (): Liquid => {
   return shared;
 };
 
-const reasonOf = (error: unknown): string => cleanLine(engineProblem(error));
-
 const compiled = (source: string | undefined): Template[] | undefined =>
   source === undefined ? undefined : engine().parse(source);
 
@@ -47,7 +45,7 @@ export const templateProblem = (source: string): string | undefined => {
     compiled(source);
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    return engineProblem(error);
   }
 };
 
@@ -149,7 +147,7 @@ export const createTemplates = (
         return worded(content, title === undefined ? undefined : shorten(cleanLine(title), TITLE_LIMIT), text);
       } catch (error) {
         // Announced, the failure would be an announcement that fails, too.
-        if (!isAnnouncement(alert)) onFailed(template.index, reasonOf(error));
+        if (!isAnnouncement(alert)) onFailed(template.index, engineProblem(error));
         return content;
       }
     },

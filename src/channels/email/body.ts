@@ -3,17 +3,12 @@ import { counted, shorten } from '../../text.ts';
 import { type Content, type Detection, type Fact, fairShares, type Line, lineText } from '../content/content.ts';
 import { type Said, saidFirst } from '../content/heading.ts';
 
-/** An attached text file. */
-interface Attachment {
-  filename: string;
-  content: string;
-}
-
 export interface MailParts {
   text: string;
   /** Absent in the plainer formats. */
   html?: string;
-  attachments?: Attachment[];
+  /** Text files. */
+  attachments?: { filename: string; content: string }[];
 }
 
 /** A mail without its addresses, which the transport adds. */
@@ -103,7 +98,7 @@ const boundFacts = (facts: readonly Fact[]): Fact[] => {
   const kept = facts.slice(0, FACTS_MAX).map((fact) => ({
     ...fact,
     value: bound(fact.value, VALUE_LIMIT),
-    ...(fact.note === undefined ? {} : { note: bound(fact.note, VALUE_LIMIT) }),
+    note: fact.note && bound(fact.note, VALUE_LIMIT),
   }));
   const more = facts.length - kept.length;
   return more > 0 ? [...kept, { label: 'Left out', value: counted(more, 'more fact') }] : kept;
@@ -127,9 +122,9 @@ export const boundedOf = (content: Content): Bounded => {
     content: {
       ...content,
       detections: first,
-      ...(notice === undefined ? {} : { notice: bound(notice, VALUE_LIMIT) }),
-      ...(message === undefined ? {} : { message: bound(message, TEXT_LIMIT) }),
-      ...(messageLines === undefined ? {} : { messageLines: boundLines(messageLines) }),
+      notice: notice && bound(notice, VALUE_LIMIT),
+      message: message && bound(message, TEXT_LIMIT),
+      messageLines: messageLines && boundLines(messageLines),
       details: boundFacts(details),
     },
     more,

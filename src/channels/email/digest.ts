@@ -81,27 +81,24 @@ const period = ({ span, why }: DigestContent): string =>
 const subtitle = (text: string): string =>
   `<h2 class="ink" style="margin:0 0 6px;font-size:15px;line-height:1.4;font-weight:700;${INK}">${escapeHtml(text)}</h2>`;
 
-const CELL = 'padding:2px 0;vertical-align:top';
-
 const linked = (html: string, url: string | undefined): string =>
   url === undefined ? html : `<a class="link" href="${escapeHtml(url)}" style="${LINK}">${html}</a>`;
 
 const rowHtml = (count: string, html: string, look: 'ink' | 'muted'): string => {
   const colour = look === 'ink' ? INK : MUTED;
+  const cell = 'padding:2px 0;vertical-align:top';
   return (
-    `<tr><td class="${look}" style="${CELL};padding-right:12px;text-align:right;font-weight:700;${colour}">${count}</td>` +
-    `<td class="${look}" style="${CELL};${colour};${WRAP}">${html}</td></tr>`
+    `<tr><td class="${look}" style="${cell};padding-right:12px;text-align:right;font-weight:700;${colour}">${count}</td>` +
+    `<td class="${look}" style="${cell};${colour};${WRAP}">${html}</td></tr>`
   );
 };
 
-/** Whole addresses would fill a phone; the attached file has them. */
-const shortAddresses = (name: string): string => shortenAddresses(name, { head: 6, tail: 4 });
-
-/** The number first: a long name wraps beside it on a narrow phone. */
+/** The number first: a long name wraps beside it on a narrow phone. Whole addresses would fill one; the file has them. */
 const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
-  const shown = rows.map(({ name, count, url }) =>
-    rowHtml(count.toLocaleString('en'), linked(escapeHtml(shortAddresses(name)), url), 'ink'),
-  );
+  const shown = rows.map(({ name, count, url }) => {
+    const shortName = shortenAddresses(name, { head: 6, tail: 4 });
+    return rowHtml(count.toLocaleString('en'), linked(escapeHtml(shortName), url), 'ink');
+  });
   const rest = more > 0 ? [rowHtml('', `and ${more.toLocaleString('en')} more`, 'muted')] : [];
   return `${subtitle(title)}
 <table role="presentation" style="margin:0 0 14px;border-collapse:collapse;font-size:15px;line-height:1.4">${[...shown, ...rest].join('\n')}</table>`;

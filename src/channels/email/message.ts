@@ -72,17 +72,13 @@ const announcedOf = ({ type, itemId }: Alert): { family: string; about: string }
 const subjectMatterOf = (alerts: readonly Alert[]): string[] => {
   const only = <T>(values: readonly T[]): T | undefined => (new Set(values).size === 1 ? values[0] : undefined);
   const hash = only(alerts.map(({ txHash }) => txHash));
-  if (hash === undefined && alerts.every(isAnnouncement)) {
-    const announced = alerts.map(announcedOf);
-    return [
-      'announcement',
-      only(announced.map(({ family }) => family)) ?? '',
-      only(announced.map(({ about }) => about)) ?? '',
-    ];
+  if (hash !== undefined) return ['transaction', hash];
+  if (!alerts.every(isAnnouncement)) {
+    return ['alerts', ...alerts.map(({ id, followUp }) => followUp?.of ?? id).toSorted()];
   }
-  return hash === undefined
-    ? ['alerts', ...alerts.map(({ id, followUp }) => followUp?.of ?? id).toSorted()]
-    : ['transaction', hash];
+  const announced = alerts.map(announcedOf);
+  const [family, about] = [only(announced.map((one) => one.family)), only(announced.map((one) => one.about))];
+  return ['announcement', family ?? '', about ?? ''];
 };
 
 /**
@@ -124,7 +120,7 @@ export const readHandle = (handle: string): Earlier | undefined => {
  * nobody may miss it below a subject that is not.
  */
 export const inThread = (own: First, earlier: Earlier | undefined): { subject: string; first: First } => {
-  const { first } = earlier ?? {};
+  const first = earlier?.first;
   return first === undefined || (own.isUrgent && !first.isUrgent)
     ? { subject: own.subject, first: own }
     : { subject: `Re: ${first.subject}`, first };
@@ -141,17 +137,13 @@ const labelFor = (protocol: string): string =>
 const SEVERAL = 'Several protocols';
 const NAME_LIMIT = 120;
 
-/** The thread of a mail, and the list that mails of one protocol share. Mails about several protocols have their own. */
-const seriesOf = (alerts: readonly Alert[], destination: Destination) => {
+/** The list that mails of one protocol share. Mails about several protocols have their own. */
+const listOf = (alerts: readonly Alert[]): MailBody['list'] => {
   const names = new Set(alerts.map(({ service, protocol }) => JSON.stringify([service, protocol])));
   const [{ protocol } = { protocol: '' }] = alerts;
   const name = names.size === 1 ? shorten(cleanLine(protocol) || UNKNOWN, NAME_LIMIT) : SEVERAL;
-  return { threadId: threadIdOf(alerts, destination), list: { label: labelFor(name), name } };
+  return { label: labelFor(name), name };
 };
-
-/** A replay is history, and nobody is woken by it again. */
-const isUrgent = (tone: Tone, alerts: readonly Alert[]): boolean =>
-  tone === 'critical' && !alerts.every(({ replay }) => replay);
 
 const TRACEABLE = /^0x[0-9a-f]{64}$/;
 
@@ -175,8 +167,10 @@ export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Me
   const wording = wordingOf(context);
   const commonOf = (tone: Tone, alerts: readonly Alert[], destination: Destination) => ({
     date: context.sentAt,
-    isUrgent: isUrgent(tone, alerts),
-    ...seriesOf(alerts, destination),
+    // A replay is history, and nobody is woken by it again.
+    isUrgent: tone === 'critical' && !alerts.every(({ replay }) => replay),
+    threadId: threadIdOf(alerts, destination),
+    list: listOf(alerts),
   });
   return messagesOf<MailBody>(parcel, {
     single: function* (alerts, destination) {

@@ -2,10 +2,10 @@
  * Access tokens for XOAUTH2, from a refresh token (RFC 6749, section 6). One token serves all connections until it ends.
  * Our own request and not nodemailer's, so that it goes through the proxy and trusts the operator's certificates.
  */
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
-import { createConnector } from '../../connection/tunnel.ts';
+import { createAgent } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
 import { jsonObjectIn } from '../content/foreign.ts';
 import { networkFailure } from '../failures.ts';
@@ -37,21 +37,17 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 type Fields = Record<string, unknown>;
 
-/** Codes go into logs and metrics; a text that is none may be anything. */
-const codeIn = ({ error }: Fields): string | undefined =>
-  typeof error === 'string' && /^[a-z][a-z_]{1,40}$/.test(error) ? error : undefined;
-
-const refused = (host: string, status: number, fields: Fields, waitMs: number | undefined): DeliveryError => {
-  const code = codeIn(fields);
+const refused = (host: string, status: number, { error }: Fields, waitMs: number | undefined): DeliveryError => {
+  // Codes go into logs and metrics; a text that is none may be anything.
+  const code = typeof error === 'string' && /^[a-z][a-z_]{1,40}$/.test(error) ? error : undefined;
   if (status >= 500 || status === 429 || code === 'temporarily_unavailable') {
     const failure = { code: `oauth2-${status}`, retryAfterMs: waitMs };
     return new DeliveryError('unavailable', `${host} gives no access token now (${status})`, failure);
   }
   const remedy = REMEDIES[code ?? ''] ?? `see ${SECTION}`;
   const said = code ?? String(status);
-  return new DeliveryError('sender-misconfigured', `${host} does not take our refresh token (${said}): ${remedy}`, {
-    code: `oauth2-${said}`,
-  });
+  const why = `${host} does not take our refresh token (${said}): ${remedy}`;
+  return new DeliveryError('sender-misconfigured', why, { code: `oauth2-${said}` });
 };
 
 const formOf = ({ clientId, clientSecret, scope }: Oauth2Config, refreshToken: string): string =>
@@ -65,9 +61,8 @@ const formOf = ({ clientId, clientSecret, scope }: Oauth2Config, refreshToken: s
 
 const tokenIn = (host: string, { access_token: token, expires_in: lifeS }: Fields, now: number): AccessToken => {
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new DeliveryError('unavailable', `${host} answers without an access token: see ${SECTION}.accessUrl`, {
-      code: 'oauth2-answer',
-    });
+    const why = `${host} answers without an access token: see ${SECTION}.accessUrl`;
+    throw new DeliveryError('unavailable', why, { code: 'oauth2-answer' });
   }
   const life = Number(lifeS) > 0 ? Number(lifeS) : USUAL_LIFE_S;
   return { token, expiresAt: now + Math.max(life * 1000 - EARLY_MS, 0) };
@@ -84,28 +79,21 @@ export const createAccessTokens = (
   const { host } = new URL(accessUrl);
   const place = { section: SECTION, address: `${SECTION}.accessUrl` };
   const connection = createConnections(settingsIn(config), place, proxyFor)(accessUrl);
-  const connector = createConnector(connection, timeoutMs);
-  const agent = new Agent({
-    allowH2: false,
-    maxResponseSize: ANSWER_LIMIT_BYTES,
-    ...(connector && { connect: connector.connect }),
-  });
+  const { agent, close } = createAgent(connection, timeoutMs, { maxResponseSize: ANSWER_LIMIT_BYTES });
 
   /** A provider may give a newer one with an access token. It is kept as long as we run. */
   let refreshToken = config.refreshToken.reveal();
 
   const ask = async (): Promise<AccessToken> => {
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      accept: 'application/json',
-      'user-agent': 'tocsin',
-    };
-    const signal = AbortSignal.timeout(timeoutMs);
     const answer = await request(accessUrl, {
       method: 'POST',
-      headers,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'user-agent': 'tocsin',
+      },
       body: formOf(config, refreshToken),
-      signal,
+      signal: AbortSignal.timeout(timeoutMs),
       dispatcher: agent,
     })
       .then(async (response) => ({ ...response, text: await response.body.text() }))
@@ -137,10 +125,7 @@ export const createAccessTokens = (
       latest = await asking;
       return latest;
     },
-    close: async (): Promise<void> => {
-      await agent.destroy();
-      await connector?.close();
-    },
+    close,
   };
 };
 

@@ -5,6 +5,7 @@ import {
   type Content,
   type Detection,
   type Fact,
+  INDISPENSABLE,
   type Line,
   lineText,
   noticesOf,
@@ -77,11 +78,10 @@ const headOf = (content: Content): Head => {
 const detectionHtml = ({ name, message }: Detection): string =>
   quoteHtml(`<strong>${escapeHtml(name)}</strong>${message === '' ? '' : `<br>${escapeHtml(message)}`}`);
 
-/** Lines of ours; an empty one parts what they say. */
-const ownHtml = ([first, ...others]: readonly Line[]): string => {
-  const html = others.map((line) => (lineText(line) === '' ? GAP : lineHtml(line)));
-  const begins = first === undefined || lineText(first) === '' ? [] : [lineHtml(first)];
-  return spaced([...begins, ...html].join('\n'));
+/** Lines of ours; an empty one parts what they say, but for the first. */
+const ownHtml = (lines: readonly Line[]): string => {
+  const shown = lineText(lines[0] ?? []) === '' ? lines.slice(1) : lines;
+  return spaced(shown.map((line) => (lineText(line) === '' ? GAP : lineHtml(line))).join('\n'));
 };
 
 const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
@@ -202,15 +202,13 @@ const plainText = (whole: Bounded, footer: string): string => {
   );
 };
 
-const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
-
 const minimalText = ({ title, notice = '', isOurs, message = '', details }: Content, footer: string): string =>
   paragraphs(
     title,
     isOurs ? message : '',
     notice,
     details
-      .filter(({ label }) => MINIMAL.has(label))
+      .filter(({ label }) => INDISPENSABLE.has(label))
       .map(({ label, value }) => `${label}: ${value}`)
       .join('\n'),
     footer,

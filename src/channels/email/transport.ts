@@ -53,6 +53,9 @@ const loginOf = ({ user, pass, oauth2 }: EmailConfig['smtp'], tokens: AccessToke
   return { auth: { type: 'OAuth2' as const, user: oauth2.user, provisionCallback } };
 };
 
+/** No part of a mail is read from a file or a URL. */
+const NO_ACCESS = { disableFileAccess: true, disableUrlAccess: true };
+
 type TokenCallback = (error: Error | null, accessToken?: string, expires?: number) => void;
 
 const openPool = ({ smtp, concurrency, timeout }: EmailConfig, tokens: AccessTokens | undefined) =>
@@ -73,8 +76,7 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig, tokens: AccessTok
     socketTimeout: SILENCE_MS,
     idleTimeout: IDLE_MS,
     socketCloseTimeout: GOODBYE_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    ...NO_ACCESS,
   });
 
 /**
@@ -117,8 +119,7 @@ const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to
     },
     // Without a version: it is nobody's business.
     xMailer: 'Tocsin',
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    ...NO_ACCESS,
   } satisfies SendMailOptions;
   return { mail, first };
 };
@@ -129,13 +130,10 @@ interface SentInfo {
   rejectedErrors?: readonly unknown[] | undefined;
 }
 
-const receiptOf = ({ messageId, serverMessageId }: SentInfo, first: First): Receipt => ({
-  handle: handleOf(messageId, first),
-  providerId: shorten(
-    cleanLine(serverMessageId ? `${messageId} (relay: ${serverMessageId})` : messageId),
-    RECEIPT_LIMIT,
-  ),
-});
+const receiptOf = ({ messageId, serverMessageId }: SentInfo, first: First): Receipt => {
+  const named = serverMessageId ? `${messageId} (relay: ${serverMessageId})` : messageId;
+  return { handle: handleOf(messageId, first), providerId: shorten(cleanLine(named), RECEIPT_LIMIT) };
+};
 
 /** The text stream of each mail in flight, by its signal: it alone shows whether the text had left us when an answer is lost. */
 const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Readable> => {

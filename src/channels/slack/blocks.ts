@@ -126,14 +126,11 @@ const textsOf = (block: KnownBlock): Measured[] => {
     case 'rich_text':
       return block.elements.flatMap((part) => (part.type === 'rich_text_list' ? [] : part.elements.flatMap(richTexts)));
     case 'actions':
-      return block.elements.flatMap((one) =>
-        one.type !== 'button'
-          ? []
-          : [
-              { text: one.text.text, limit: LIMITS.button },
-              ...(one.url === undefined ? [] : [{ text: one.url, limit: LIMITS.url }]),
-            ],
-      );
+      return block.elements.flatMap((one) => {
+        if (one.type !== 'button') return [];
+        const label = { text: one.text.text, limit: LIMITS.button };
+        return one.url === undefined ? [label] : [label, { text: one.url, limit: LIMITS.url }];
+      });
     default:
       return [];
   }
@@ -192,7 +189,7 @@ const lineElements = (line: Line): RichTextElement[] => line.filter(({ text }) =
 /** Lines of ours, with names and values from outside in them. */
 export const linesBlock = (lines: readonly Line[]): RichTextBlock[] => {
   const shown = lines.map(lineElements).filter((line) => line.length > 0);
-  return shown.length === 0 ? [] : [richText(textSection(joinLines(shown)))];
+  return richTextOf(shown.length === 0 ? [] : [textSection(joinLines(shown))]);
 };
 
 /** `Flash loan – 12,400 ETH borrowed`, on one line: a text of its own lines could pass for several detectors. */

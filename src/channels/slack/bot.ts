@@ -16,18 +16,15 @@ export const WITHOUT_PREVIEWS = { ...AS_WRITTEN, unfurl_links: false, unfurl_med
 /** Posted digests whose file is not shared yet. The oldest beyond this number are posted again on a retry. */
 const REMEMBERED_DIGESTS = 500;
 
-interface Posted {
-  receipt: Receipt;
-  /** Absent if Slack's answer does not say. */
-  place?: Place;
-}
-
-const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): Posted => {
+/** `place`: absent if Slack's answer does not say. */
+const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): { receipt: Receipt; place?: Place } => {
   if (typeof ts !== 'string') return { receipt: {} };
   if (typeof channel !== 'string') return { receipt: { providerId: ts } };
   const place = { channel, ts, thread: thread ?? ts };
   return { receipt: { providerId: ts, handle: formatPlace(place) }, place };
 };
+
+type Posted = ReturnType<typeof postedOf>;
 
 const badMessage = (message: string, code: string): DeliveryError =>
   new DeliveryError('bad-message', message, { code });

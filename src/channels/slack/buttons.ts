@@ -1,5 +1,5 @@
 /** Buttons below a Slack message, and the answer to the person who pressed one. Pure. */
-import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
+import type { ActionsBlock, Button as ButtonElement, KnownBlock } from '@slack/types';
 import type { Destination } from '../../alert.ts';
 import { type Annotation, BUTTONS, type Buttons, type Press } from '../channel.ts';
 import { objectIn, textIn } from '../content/foreign.ts';
@@ -7,8 +7,6 @@ import { isHook, parsePlace } from './address.ts';
 import { context, escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
 
 const ACTION = 'tocsin.';
-
-const noteBlock = (note: string): ContextBlock => ({ ...context(note), block_id: 'tocsin.acknowledged' });
 
 const buttonsBlock = ({ token, buttons }: Annotation): ActionsBlock => ({
   type: 'actions',
@@ -28,11 +26,11 @@ const buttonsBlock = ({ token, buttons }: Annotation): ActionsBlock => ({
 const put = (body: SlackBody, annotation: Annotation): SlackBody => {
   const { note, buttons } = annotation;
   if (body.blocks === undefined) return body;
-  const more: KnownBlock[] = [
-    ...(note === undefined ? [] : [noteBlock(note)]),
+  const blocks: KnownBlock[] = [
+    ...body.blocks,
+    ...(note === undefined ? [] : [{ ...context(note), block_id: 'tocsin.acknowledged' }]),
     ...(buttons.length === 0 ? [] : [buttonsBlock(annotation)]),
   ];
-  const blocks = [...body.blocks, ...more];
   return fits(blocks, body.attachments) ? { ...body, blocks } : body;
 };
 
@@ -109,10 +107,10 @@ export const toPress = (pressed: Pressed, { appId, teams, isMember }: Own): Pres
   },
 });
 
-const contentOf = (text: string): Record<string, unknown> => ({
-  text: escapeSlack(fitted(text, LIMITS.section)),
-  blocks: [section(fitted(text, LIMITS.section))],
-});
+const contentOf = (said: string): Record<string, unknown> => {
+  const text = fitted(said, LIMITS.section);
+  return { text: escapeSlack(text), blocks: [section(text)] };
+};
 
 /** `chat.postEphemeral`: only the person sees it. */
 export const answerTo = ({ channel, user, thread }: Pressed, text: string): Record<string, unknown> => ({

@@ -43,7 +43,6 @@ import {
 
 // Many alerts as plain texts: for a channel without files, and after a refusal.
 
-/** The content of a digest of some alerts. */
 type Describe = (alerts: readonly Alert[]) => Sliced<DigestContent>;
 
 const TEXT_ROWS_MAX = 8;
@@ -107,18 +106,6 @@ function* textsOf(incidents: readonly Alert[][], describe: Describe, format: For
   return [...first, ...(yield* textsOf(incidents.slice(half), describe, format))];
 }
 
-/**
- * As few texts as have room for every hash. Each is a digest of its own, so that a retry without the delivered ones leaves
- * the others as they were.
- */
-function* digestTexts(alerts: readonly Alert[], describe: Describe, format: Format): Sliced<DigestPart[]> {
-  const parts: DigestPart[] = [];
-  for (const incidents of chunksOf(incidentsOf(alerts), ITEMS_MAX)) {
-    parts.push(...(yield* textsOf(incidents, describe, format)));
-  }
-  return parts;
-}
-
 const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;
 const SAID_LIMIT = 300;
@@ -135,7 +122,7 @@ const tableLine = (table: CountTable): RichTextElement[] => {
   const { rows, more } = topOf(table, ROWS_MAX);
   const shown = rows.flatMap(({ name, count, url }, index) => [
     words(`${index === 0 ? ': ' : ', '}${count} × `),
-    elementOf({ text: shortName(name), ...(url === undefined ? {} : { url }) }),
+    elementOf({ text: shortName(name), url }),
   ]);
   return [bold(table.title), ...shown, ...(more > 0 ? [words(` and ${more} more`)] : [])];
 };
@@ -152,15 +139,14 @@ const whereElements = (item: DigestItem): RichTextElement[] => {
   const { url, shortHash, chain, chainName = chain, time, at, remarks } = item;
   const name =
     url === undefined || shortHash === undefined ? codeWords(nameOf(item)) : elementOf({ text: shortHash, url });
-  const moment = elementOf({ text: time, ...(at === undefined ? {} : { at }) });
-  const why = remarks.map((remark) => words(` · ${remark}`));
-  return [name, words(`${chainName === undefined ? '' : ` on ${chainName}`} · `), moment, ...why];
+  const on = chainName === undefined ? '' : ` on ${chainName}`;
+  return [name, words(`${on} · `), elementOf({ text: time, at }), ...remarks.map((remark) => words(` · ${remark}`))];
 };
 
 const itemBlock = (item: DigestItem, detections: Detection[], message: string | undefined): RichTextBlock =>
   richText(
     textSection([bold(item.title)]),
-    ...happenedParts({ detections, isOurs: false, ...(message === undefined ? {} : { message }) }),
+    ...happenedParts({ detections, isOurs: false, message }),
     textSection(whereElements(item)),
   );
 
@@ -235,7 +221,8 @@ function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: bool
 
 /**
  * The messages of a digest: one with everything in blocks; else one with a file or, where files are not allowed, with a
- * list of every hash; else plain texts.
+ * list of every hash; else as few plain texts as have room for every hash. Each of these is a digest of its own, so that a
+ * retry without the delivered ones leaves the others as they were.
  */
 export function* digestBodies(
   alerts: readonly Alert[],
@@ -245,5 +232,10 @@ export function* digestBodies(
   const { format } = context;
   const describe: Describe = (some) => describeDigest(some, wordingOf(context), context.storm);
   const rich = format === 'rich' ? yield* richBody(alerts, describe, mayAttach) : undefined;
-  return rich ? [{ alerts, body: rich }] : yield* digestTexts(alerts, describe, format);
+  if (rich) return [{ alerts, body: rich }];
+  const parts: DigestPart[] = [];
+  for (const incidents of chunksOf(incidentsOf(alerts), ITEMS_MAX)) {
+    parts.push(...(yield* textsOf(incidents, describe, format)));
+  }
+  return parts;
 }

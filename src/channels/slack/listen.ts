@@ -30,8 +30,6 @@ const MOST_KNOWN = 1000;
 /** Nothing that passes: the token lacks `channels:read` or its like, or the bot is no longer in a private channel. */
 const NOT_SAID = ['missing_scope', 'no_permission', 'channel_not_found', 'method_not_supported_for_channel_type'];
 
-const isNotSaid = (error: unknown): boolean => error instanceof DeliveryError && NOT_SAID.includes(error.code);
-
 /**
  * Who is in a channel: asks once a minute for the same person in the same channel, and remembers a thousand of them. `call`:
  * with the bot token. Source: https://docs.slack.dev/reference/methods/conversations.members
@@ -51,21 +49,15 @@ export const createMembers = (call: Call, now: () => number): IsMember => {
     return undefined;
   };
 
-  const askAgain = async (key: string, ...who: Parameters<IsMember>): Promise<boolean | undefined> => {
-    try {
-      return await ask(...who);
-    } catch (error) {
-      if (isNotSaid(error)) return undefined;
-      known.delete(key);
-      throw error;
-    }
-  };
-
   return (channel, user, signal) => {
     const key = `${channel} ${user}`;
     const before = known.get(key);
     if (before !== undefined && Math.abs(now() - before.at) < KNOWN_FOR_MS) return before.is;
-    const is = askAgain(key, channel, user, signal);
+    const is = ask(channel, user, signal).catch((error: unknown) => {
+      if (error instanceof DeliveryError && NOT_SAID.includes(error.code)) return undefined;
+      known.delete(key);
+      throw error;
+    });
     known.set(key, { at: now(), is });
     return is;
   };
@@ -77,9 +69,6 @@ const urlIn = ({ url }: Record<string, unknown>, isPlain: boolean): URL => {
   if (found !== null && (found.protocol === 'wss:' || (isPlain && found.protocol === 'ws:'))) return found;
   throw new DeliveryError('unknown', 'Slack gave no address for Socket Mode', { code: 'unreadable' });
 };
-
-/** `chat.postEphemeral` reaches only those who are in the channel. */
-const isOutside = (error: unknown): boolean => error instanceof DeliveryError && error.code === 'user_not_in_channel';
 
 interface Ways {
   /** With the app-level token. */
@@ -122,7 +111,9 @@ export const createSlackButtons = (
     try {
       await call('chat.postEphemeral', answerTo(pressed, text), within(signal));
     } catch (error) {
-      if (!isOutside(error) || pressed.responseUrl === '') throw error;
+      // It reaches only those who are in the channel.
+      const isOutside = error instanceof DeliveryError && error.code === 'user_not_in_channel';
+      if (!isOutside || pressed.responseUrl === '') throw error;
       await respond(pressed.responseUrl, text, signal);
     }
   };

@@ -147,18 +147,14 @@ const foldedBody = (content: Content, { first, more, whole }: Said, sentAt: numb
 const shortFact = (fact: Fact): Fact => ({
   ...fact,
   value: shorten(fact.value, VALUE_BESIDE),
-  ...(fact.note === undefined ? {} : { note: shorten(fact.note, VALUE_BESIDE) }),
+  note: fact.note && shorten(fact.note, VALUE_BESIDE),
 });
 
 /** The same, with everything in a file in the thread. */
 const bodyWithFile = (content: Content, { first, more }: Said, id: string): SlackBody | undefined => {
   const { message, details } = content;
   const file: RestFile = { name: `tocsin-alert-${id}.txt`, text: wholeText(content), isRest: true };
-  const shown = {
-    ...content,
-    detections: first,
-    ...(message === undefined ? {} : { message: shorten(message, MESSAGE_BESIDE) }),
-  };
+  const shown = { ...content, detections: first, message: message && shorten(message, MESSAGE_BESIDE) };
   const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
   const left = details.length - facts.length;
   const where = `${left === 0 ? 'All' : `${counted(left, 'more fact')}, and all`} that was said in full: in a file in this message's thread, ${file.name}`;
@@ -193,6 +189,8 @@ const SHORT_LIMIT = 300;
 
 const sizeOf = (text: string): number => escapeSlack(text).length;
 
+const partsIn = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n\n');
+
 const detectionLine = ({ name, message }: Detection): string => {
   const said = cleanLine(message);
   return said === '' ? name : `${name} – ${said}`;
@@ -203,8 +201,6 @@ const factLines = ({ label, value, note, url }: Fact): string[] => [
   ...(url === undefined ? [] : [url]),
 ];
 
-const paragraph = (lines: readonly string[]): string[] => (lines.length === 0 ? [] : [lines.join('\n')]);
-
 /** `happened`: of each detector. */
 const partsOf = (content: Content): { before: string; happened: string[]; after: string } => {
   const { title, detections, message, isOurs, lines, times, links, details } = content;
@@ -213,22 +209,19 @@ const partsOf = (content: Content): { before: string; happened: string[]; after:
   return {
     before: [shorten(title, LIMITS.section), ...above].join('\n'),
     happened: isOurs ? said : said.map(quotedLines),
-    after: [
+    after: partsIn(
       ...below,
-      ...paragraph([...lines.map(lineText), lineText(times)].filter((line) => line !== '')),
-      ...paragraph(links.map(({ label, url }) => `${label}: ${url}`)),
-      ...paragraph(details.flatMap(factLines)),
-    ].join('\n\n'),
+      [...lines.map(lineText), lineText(times)].filter((line) => line !== '').join('\n'),
+      links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
+      details.flatMap(factLines).join('\n'),
+    ),
   };
 };
-
-const joined = (before: string, happened: readonly string[], after: string): string =>
-  [before, happened.join('\n'), after].filter((part) => part !== '').join('\n\n');
 
 /** Everything, for a file. */
 const wholeText = (content: Content): string => {
   const { before, happened, after } = partsOf(content);
-  return `${joined(before, happened, after)}\n`;
+  return `${partsIn(before, happened.join('\n'), after)}\n`;
 };
 
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
@@ -241,7 +234,7 @@ const plainBody = (content: Content): SlackBody => {
   const shown = fairShares(happened, sizeOf, room).map(([text, share], index) =>
     within(text, share, detections[index]?.leftOut),
   );
-  return { text: escapeSlack(joined(before, shown, rest)), mrkdwn: false };
+  return { text: escapeSlack(partsIn(before, shown.join('\n'), rest)), mrkdwn: false };
 };
 
 /** The first fact is the transaction (or when it was stored), the last the item's id. */

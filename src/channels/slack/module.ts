@@ -1,36 +1,23 @@
 /** What is true of Slack as a kind. Its transport, and with it Slack's client, is loaded where Slack is configured. */
 import { atOnce } from '../../chunks.ts';
-import type { ChannelEntry } from '../../item.ts';
-import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, ChannelModule } from '../channel.ts';
+import { addressesIn, webAddress, webLabel } from '../address.ts';
+import type { ChannelModule } from '../channel.ts';
 import { isHook, parseChannel } from './address.ts';
 import type { SlackConfig } from './config.ts';
-
-const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
-  const channels = contacts.filter((text) => text.trim() !== '');
-  const hooks = [url].filter((text) => text.trim() !== '');
-  if (channels.length + hooks.length === 0) {
-    return { addresses: [], problems: ['the slack entry has nothing to send to'] };
-  }
-  const found = [...channels.map(parseChannel), ...hooks.map(webAddress)].filter((address) => address !== undefined);
-  const noChannel = channels.filter((text) => parseChannel(text) === undefined);
-  const noHook = hooks.filter((text) => webAddress(text) === undefined);
-  return {
-    addresses: [...new Set(found)],
-    problems: [
-      ...noChannel.map((text) => `the slack contact ${quoteContact(text)} is no channel id (C...) or name (#name)`),
-      ...noHook.map((text) => `the slack url ${quoteContact(text)} is no http or https URL`),
-    ],
-  };
-};
-
-const labelOf = (address: string): string => (webAddress(address) === undefined ? address : webLabel(address));
 
 /** Slack, for the registry. */
 export const slack: ChannelModule<SlackConfig> = {
   kind: 'slack',
-  addressesOf,
-  labelOf,
+  addressesOf: ({ contacts = [], url = '' }) =>
+    addressesIn('slack', [
+      {
+        texts: contacts,
+        parse: parseChannel,
+        problem: (shown) => `the slack contact ${shown} is no channel id (C...) or name (#name)`,
+      },
+      { texts: [url], parse: webAddress, problem: (shown) => `the slack url ${shown} is no http or https URL` },
+    ]),
+  labelOf: (address) => (isHook(address) ? webLabel(address) : address),
   words: { every: 'every Slack channel', none: 'no Slack channel gets alerts' },
   entry: {
     keys: ['contacts', 'url'],

@@ -3,9 +3,9 @@
  * Source: https://docs.slack.dev/apis/events-api/using-socket-mode
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Agent, ping, WebSocket } from 'undici';
+import { ping, WebSocket } from 'undici';
 import type { ConnectionSettings } from '../../connection/settings.ts';
-import { createConnector } from '../../connection/tunnel.ts';
+import { createAgent } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
 import { jsonObjectIn, objectIn, textIn } from '../content/foreign.ts';
 import { networkFailure } from '../failures.ts';
@@ -34,10 +34,8 @@ const SIGNS_OF_LIFE = ['undici:websocket:pong', 'undici:websocket:ping'] as cons
 
 const failure = (message: string, code: string): DeliveryError => new DeliveryError('unavailable', message, { code });
 
-const switchedOff = (): DeliveryError =>
-  new DeliveryError('sender-misconfigured', 'Slack says that Socket Mode is off for this app', {
-    code: 'link_disabled',
-  });
+const switchedOff = (code: string): DeliveryError =>
+  new DeliveryError('sender-misconfigured', 'Slack says that Socket Mode is off for this app', { code });
 
 /** Closes a connection on which nothing comes any more: that of a host that is gone looks like an idle one. */
 const watchSilence = (socket: WebSocket, onSilent: () => void): (() => void) => {
@@ -63,12 +61,8 @@ export const runSocket = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { host } = new URL(url);
-  const connector = createConnector(connection, CONNECT_TIMEOUT_MS);
-  const agent = new Agent({
-    allowH2: false,
-    connect: connector?.connect ?? { timeout: CONNECT_TIMEOUT_MS },
-    webSocket: { maxPayloadSize: LARGEST_BYTES },
-  });
+  const limits = { webSocket: { maxPayloadSize: LARGEST_BYTES } };
+  const { agent, close } = createAgent(connection, CONNECT_TIMEOUT_MS, limits);
   const end = Promise.withResolvers<void>();
   const socket = new WebSocket(url, { dispatcher: agent });
   const stop = (): void => end.resolve();
@@ -76,7 +70,7 @@ export const runSocket = async (
 
   /** A warning comes seconds before the end. */
   const onDisconnect = (reason: unknown): void => {
-    if (reason === 'link_disabled') end.reject(switchedOff());
+    if (reason === 'link_disabled') end.reject(switchedOff(reason));
     else if (reason !== 'warning') end.resolve();
   };
   const take = ({ type, envelope_id: id, payload, reason, connection_info: info }: Record<string, unknown>): void => {
@@ -102,7 +96,6 @@ export const runSocket = async (
     signal.removeEventListener('abort', stop);
     unwatch();
     socket.close();
-    await agent.destroy();
-    await connector?.close();
+    await close();
   }
 };

@@ -1,7 +1,6 @@
 /** Slack: channels with the bot token, incoming webhooks through the guard. */
-import { Agent } from 'undici';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
-import { createConnector } from '../../connection/tunnel.ts';
+import { createAgent } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { cleanLine, shorten } from '../../text.ts';
@@ -46,13 +45,8 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
   // Of incoming webhooks and of files the address comes from outside.
   const connectionTo = createConnections(settings, { section: SECTION }, proxyFor);
   const api = createConnections(settings, { section: SECTION, address: `${SECTION}.apiUrl` }, proxyFor)(config.apiUrl);
-  const connector = createConnector(api, CONNECT_TIMEOUT_MS);
-  const agent = new Agent({
-    allowH2: false,
-    connections: config.concurrency,
-    maxResponseSize: ANSWER_LIMIT_BYTES,
-    ...(connector && { connect: connector.connect }),
-  });
+  const limits = { connections: config.concurrency, maxResponseSize: ANSWER_LIMIT_BYTES };
+  const { agent, close } = createAgent(api, CONNECT_TIMEOUT_MS, limits);
   const permits = createFilePermits(now);
   const { appToken, botToken, timeout } = config;
   const callWith = (token: Secret, onScopes: (scopes: readonly string[]) => void): Call =>
@@ -94,9 +88,6 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
       const lacking = permits.may('') ? '' : '; without the scope files:write, large digests come as several messages';
       return `${shorten(cleanLine(who), 200)}${lacking}`;
     },
-    close: async () => {
-      await agent.destroy();
-      await connector?.close();
-    },
+    close,
   };
 };

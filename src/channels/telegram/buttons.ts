@@ -1,7 +1,7 @@
 /** Buttons below a Telegram message, and presses of them as `getUpdates` gives them. Pure. */
 import type { Destination } from '../../alert.ts';
 import { shorten } from '../../text.ts';
-import type { Annotation, ButtonName, Buttons } from '../channel.ts';
+import { type Annotation, BUTTONS, type ButtonName, type Buttons } from '../channel.ts';
 import { idIn, objectIn, textIn } from '../content/foreign.ts';
 import { parseChatAddress } from './address.ts';
 import { type Button, disarm, ENTITIES_MAX, toHtml, withoutClickable } from './lines.ts';
@@ -12,15 +12,11 @@ const LONGEST = { text: 4096, caption: 1024 };
 const LABEL_LIMIT = 64;
 
 const LETTERS: Readonly<Record<ButtonName, string>> = { acknowledge: 'a', mute: 'm' };
-const NAMES: Readonly<Record<string, ButtonName>> = { a: 'acknowledge', m: 'mute' };
-
-/** At most 64 bytes. */
-const dataOf = (name: ButtonName, token: string): string => `${LETTERS[name]}:${token}`;
 
 /** What a button carries; undefined for what is not ours. */
 export const readData = (data: string): { name: ButtonName; token: string } | undefined => {
-  const [, letter = '', token = ''] = /^([a-z]):(.*)$/s.exec(data) ?? [];
-  const name = Object.hasOwn(NAMES, letter) ? NAMES[letter] : undefined;
+  const [, letter, token = ''] = /^([a-z]):(.*)$/s.exec(data) ?? [];
+  const name = BUTTONS.find((one) => LETTERS[one] === letter);
   return name === undefined ? undefined : { name, token };
 };
 
@@ -54,11 +50,12 @@ const put = (body: TelegramBody, { token, buttons, note }: Annotation): Telegram
   const text = note === undefined ? body.text : withNote(body, note);
   // A note without room in the text becomes a button, which says the same when it is pressed.
   const noted = note !== undefined && text === undefined ? [{ name: 'acknowledge' as const, label: note }] : [];
-  const row = [...noted, ...buttons].map(
-    ({ name, label }): Button => ({ text: shorten(label, LABEL_LIMIT), callback_data: dataOf(name, token) }),
-  );
-  const rows = [...(body.reply_markup?.inline_keyboard ?? []), ...(row.length === 0 ? [] : [row])];
+  const row = [...noted, ...buttons].map(({ name, label }): Button => {
+    // The data has at most 64 bytes.
+    return { text: shorten(label, LABEL_LIMIT), callback_data: `${LETTERS[name]}:${token}` };
+  });
   if (row.length === 0 && note === undefined) return body;
+  const rows = [...(body.reply_markup?.inline_keyboard ?? []), ...(row.length === 0 ? [] : [row])];
   return {
     ...body,
     text: text ?? body.text,
@@ -119,9 +116,7 @@ export const isAt = (
 
 /** Somebody who is in the chat now. */
 export const isMember = ({ status, is_member }: Record<string, unknown>): boolean =>
-  status === 'creator' ||
-  status === 'administrator' ||
-  status === 'member' ||
+  ['creator', 'administrator', 'member'].some((one) => one === status) ||
   (status === 'restricted' && is_member === true);
 
 /** Only members see what is written there, and so its buttons. */

@@ -62,13 +62,8 @@ const rowPieces = (row: Count, index: number, limit: number): Piece[] => {
 /** `Detectors: Flash loan ×80, Mixer ×12 + 3 more`; at least the first name is shown. */
 const tableLine = (table: CountTable, limit: number): Line => {
   const { rows } = topOf(table);
-  const fitting = rows.filter(
-    (_, index) =>
-      rows
-        .slice(0, index + 1)
-        .map(rowText)
-        .join(', ').length <= limit,
-  );
+  const names = rows.map(rowText);
+  const fitting = rows.filter((_, index) => names.slice(0, index + 1).join(', ').length <= limit);
   const shown = rows.slice(0, Math.max(1, fitting.length));
   const more = table.counts.length - shown.length;
   return [
@@ -98,12 +93,10 @@ const LINE_ENTITIES = 12;
 
 const disarmed = (lines: readonly Line[]): Line[] => disarmEach(lines, Number.POSITIVE_INFINITY, LINE_ENTITIES);
 
-const happenedOf = ({ happened }: DigestItem, { said }: Size): string => shorten(happened, said);
-
 /** What it is and where, what happened, in the words of the service, and which transaction. */
 const topBlocks = (item: DigestItem, size: Size, format: Format): Block[] => [
   { lines: disarmed([[{ text: shorten(item.title, size.name), mark: 'b' }]]) },
-  quoted(disarmed([[{ text: happenedOf(item, size) }]]), format),
+  quoted(disarmed([[{ text: shorten(item.happened, size.said) }]]), format),
   { lines: disarmed(referenceLine(item)) },
 ];
 
@@ -138,7 +131,7 @@ const folded = (lines: readonly Line[], format: Format): Block =>
 const wholeBlocks = (content: DigestContent, format: Format, now: number): Block[] => {
   const { items } = content;
   const whole = items.flatMap((item, index) =>
-    wholeItem(item, index + 1, now, index < TOP ? happenedOf(item, IN_TEXT) : undefined),
+    wholeItem(item, index + 1, now, index < TOP ? shorten(item.happened, IN_TEXT.said) : undefined),
   );
   return [
     titleBlock(content, IN_TEXT),
@@ -220,11 +213,10 @@ const saidLines = ({ detections, message, happened }: DigestItem): Line[] => {
 
 /** Chain, time and the detectors that fired. */
 const factsLine = ({ chain, time, at, detectors }: DigestItem): ContentLine => {
-  const moment = at === undefined ? { text: time } : { text: time, at };
   const fired = detectors.join(', ');
   return [
     { text: ` ${chain === undefined ? '' : `${chain}, `}` },
-    moment,
+    { text: time, at },
     ...(fired === '' ? [] : [{ text: `, ${fired}` }]),
   ];
 };

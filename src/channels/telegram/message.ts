@@ -6,14 +6,14 @@ import type { Alert, Parcel } from '../../alert.ts';
 import type { Sliced } from '../../chunks.ts';
 import { shorten } from '../../text.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
-import { type Content, type Fact, fairShares, noticesOf } from '../content/content.ts';
+import { type Content, type Fact, fairShares, INDISPENSABLE, noticesOf } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { ownTitled } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
 import { isSilent } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent, DigestFile } from '../digest-content.ts';
-import { planOf, toMessage } from '../incidents.ts';
+import { messagesOf } from '../incidents.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
 import {
   apart,
@@ -54,13 +54,8 @@ export interface TelegramBody {
   file?: DigestFile;
 }
 
-const write = (blocks: readonly Block[], format: Format): string =>
-  format === 'rich' ? blocksToHtml(blocks) : blocksToPlain(blocks);
-
-const textOf = (blocks: readonly Block[], format: Format): Pick<TelegramBody, 'text' | 'parse_mode'> => ({
-  text: write(blocks, format),
-  ...(format === 'rich' ? { parse_mode: 'HTML' } : {}),
-});
+const textOf = (blocks: readonly Block[], format: Format): Pick<TelegramBody, 'text' | 'parse_mode'> =>
+  format === 'rich' ? { text: blocksToHtml(blocks), parse_mode: 'HTML' } : { text: blocksToPlain(blocks) };
 
 const singleBody = (content: Content, format: Format, sentAt: number): TelegramBody => {
   if (format === 'minimal') return { text: toPlain(minimalLines(content)) };
@@ -70,7 +65,7 @@ const singleBody = (content: Content, format: Format, sentAt: number): TelegramB
   return {
     ...textOf(blocks, format),
     ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
-    ...(continuations.length > 0 ? { continuations: continuations.map((part) => write(part, format)) } : {}),
+    ...(continuations.length > 0 ? { continuations: continuations.map((part) => textOf(part, format).text) } : {}),
   };
 };
 
@@ -80,32 +75,22 @@ function* digestBody(content: DigestContent, format: Format, sentAt: number): Sl
   return { ...textOf(blocks, format), ...(file ? { file } : {}) };
 }
 
-const soundOf = (alerts: readonly Alert[]): Pick<TelegramBody, 'disable_notification'> =>
-  alerts.every(isSilent) ? { disable_notification: true } : {};
-
 /** The messages of a parcel. A digest is one message; the minimal format has no file, so it takes as many as its hashes need. */
-export function* composeTelegram(
-  { destination, alerts }: Parcel,
-  context: ComposeContext,
-): Sliced<Message<TelegramBody>[]> {
+export function* composeTelegram(parcel: Parcel, context: ComposeContext): Sliced<Message<TelegramBody>[]> {
   const wording = wordingOf(context);
   const { format } = context;
   const digest = (part: readonly Alert[]): Sliced<DigestContent> => describeDigest(part, wording, context.storm);
-  const messages: Message<TelegramBody>[] = [];
-  for (const plan of planOf(alerts)) {
-    if (plan.as === 'single') {
-      const content = yield* describeIncident(plan.alerts, wording);
-      const body = { ...singleBody(content, format, wording.sentAt), ...soundOf(plan.alerts) };
-      messages.push(toMessage(destination, plan.alerts, body, false));
-      continue;
-    }
-    const parts = format === 'minimal' ? yield* minimalParts(plan.alerts, digest) : [plan.alerts];
-    for (const part of parts) {
-      const body = { ...(yield* digestBody(yield* digest(part), format, wording.sentAt)), ...soundOf(part) };
-      messages.push(toMessage(destination, part, body, true));
-    }
-  }
-  return messages;
+  const heard = (alerts: readonly Alert[], body: TelegramBody): TelegramBody =>
+    alerts.every(isSilent) ? { ...body, disable_notification: true } : body;
+  return yield* messagesOf<TelegramBody>(parcel, {
+    *single(alerts) {
+      return heard(alerts, singleBody(yield* describeIncident(alerts, wording), format, wording.sentAt));
+    },
+    *digest(alerts) {
+      return heard(alerts, yield* digestBody(yield* digest(alerts), format, wording.sentAt));
+    },
+    split: format === 'minimal' ? (alerts) => minimalParts(alerts, digest) : undefined,
+  });
 }
 
 // One incident. The title and what happened come first: they are what a locked phone shows. Then who and what, one line of
@@ -191,8 +176,6 @@ export const layOut = (whole: Content, format: Format, now: number): { blocks: B
 
 const isForeign = ({ isOurs, isFollowUp }: Content): boolean => !isOurs && isFollowUp !== true;
 
-const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
-
 /** The indispensable facts, one in each line; what the service says is quoted. */
 const minimalLines = (content: Content): Line[] => [
   [{ text: shorten(content.title, TITLE_LIMIT) }],
@@ -200,7 +183,7 @@ const minimalLines = (content: Content): Line[] => [
   ...(isForeign(content) ? quoted([[{ text: content.happened }]], 'minimal').lines : [[{ text: content.happened }]]),
   ...eachNotice(noticesOf(content).below),
   ...content.details
-    .filter(({ label }) => MINIMAL.has(label))
+    .filter(({ label }) => INDISPENSABLE.has(label))
     .map(({ label, value }) => [{ text: `${label}: ${shorten(value, VALUE_LIMIT)}` }]),
 ];
 

@@ -1,23 +1,13 @@
 /** What is true of Telegram as a kind. Its transport, and with it telegraf, is loaded where Telegram is configured. */
 import { atOnce } from '../../chunks.ts';
-import type { ChannelEntry } from '../../item.ts';
-import { quoteContact } from '../address.ts';
-import type { Addresses, ChannelModule } from '../channel.ts';
+import { addressesIn } from '../address.ts';
+import type { ChannelModule } from '../channel.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
 import type { TelegramConfig } from './config.ts';
 
-const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
-  const named = contacts.map((contact) => contact.trim()).filter((contact) => contact !== '');
-  const parsed = named.map((contact) => ({ contact, address: parseChatAddress(contact) }));
-  const problems = parsed
-    .filter(({ address }) => address === undefined)
-    .map(
-      ({ contact }) => `the telegram contact ${quoteContact(contact)} is no chat id or @name, with or without /TOPIC`,
-    );
-  if (url.trim() !== '') problems.push('the telegram entry has a url, which is not used: chats go into contacts');
-  if (named.length === 0 && url.trim() === '') problems.push('the telegram entry has nothing to send to');
-  const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [formatChatAddress(address)]));
-  return { addresses: [...new Set(addresses)], problems };
+const parse = (text: string): string | undefined => {
+  const address = parseChatAddress(text.trim());
+  return address && formatChatAddress(address);
 };
 
 /** People have positive ids; groups and channels have negative ones, or names. */
@@ -26,7 +16,19 @@ const isPrivateChat = (address: string): boolean => /^\d/.test(address);
 /** Telegram, for the registry. */
 export const telegram: ChannelModule<TelegramConfig> = {
   kind: 'telegram',
-  addressesOf,
+  addressesOf: ({ contacts = [], url = '' }) =>
+    addressesIn('telegram', [
+      {
+        texts: contacts,
+        parse,
+        problem: (shown) => `the telegram contact ${shown} is no chat id or @name, with or without /TOPIC`,
+      },
+      {
+        texts: [url],
+        parse: () => undefined,
+        problem: () => 'the telegram entry has a url, which is not used: chats go into contacts',
+      },
+    ]),
   labelOf: (address) => address,
   words: { every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
   entry: {

@@ -53,8 +53,8 @@ const ourLines = (content: Content, format: Format, now: number): Line[] =>
 const asMessage = (content: Content, { format, units, entities, now }: Room): Said => {
   const { isOurs } = content;
   const cost = isOurs ? 0 : quoteCost(format);
-  const block = (lines: readonly Line[], limit: number): Block =>
-    isOurs ? { lines: disarm(lines, limit) } : quoted(disarm(lines, limit), format);
+  const block = (some: readonly Line[], limit: number): Block =>
+    isOurs ? { lines: disarm(some, limit) } : quoted(disarm(some, limit), format);
   const lines = isOurs ? ourLines(content, format, now) : messageLines(content);
   const isShort = lengthOf(lines) + cost * lines.length <= units && (!isOurs || entitiesIn(lines) <= entities);
   if (isShort) return { first: [block(lines, entities)], folded: [], continuations: [] };
@@ -141,17 +141,16 @@ const detectionLine = ({ name, message }: Detection, limit: number): Line => {
   return [{ text: label, mark: 'b' }, ...(said === '' ? [] : [{ text: `: ${said}` }])];
 };
 
-const whole = (detection: Detection): Line => detectionLine(detection, Number.POSITIVE_INFINITY);
-
 /** What each detector said, in at most `room` UTF-16 units; `cost`: of a line beside its text. */
 const detectionLines = (detections: readonly Detection[], room: number, cost: number): Line[] => {
   const shown = detections.slice(0, Math.max(1, Math.floor(room / SHARE_MIN)));
-  return fairShares(shown, (one) => lengthOf([whole(one)]) + cost, room).map(([one, share]) =>
+  return fairShares(shown, (one) => lengthOf(wholeDetections([one])) + cost, room).map(([one, share]) =>
     detectionLine(one, share - 1 - cost),
   );
 };
 
-const wholeDetections = (detections: readonly Detection[]): Line[] => detections.map(whole);
+const wholeDetections = (detections: readonly Detection[]): Line[] =>
+  detections.map((one) => detectionLine(one, Number.POSITIVE_INFINITY));
 
 /** Ours, below the quote. */
 const omissionLines = (
@@ -210,22 +209,19 @@ export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
 };
 
-interface PartSize {
-  /** UTF-16 units that a line takes beside its text. Default 0. */
-  cost?: number;
-  /** Of a part. Default: any number. */
-  entities?: number;
-}
-
 /**
- * The whole text in parts of at most `limit` UTF-16 units, cut between lines. Only a line that is longer than a part is cut,
- * and loses its markup.
+ * The whole text in parts of at most `limit` UTF-16 units and `entities`, cut between lines. Only a line that is longer than
+ * a part is cut, and loses its markup. `cost`: units that a line takes beside its text.
  */
-export const splitLines = (lines: readonly Line[], limit: number, { cost = 0, entities }: PartSize = {}): Line[][] =>
+export const splitLines = (
+  lines: readonly Line[],
+  limit: number,
+  { cost = 0, entities = Number.POSITIVE_INFINITY } = {},
+): Line[][] =>
   packed(
     lines.flatMap((line) => foldLine(line, limit - cost)),
     limit,
-    (line) => Math.max(lengthOf([line]) + cost, (entitiesIn([line]) * limit) / (entities ?? Number.POSITIVE_INFINITY)),
+    (line) => Math.max(lengthOf([line]) + cost, (entitiesIn([line]) * limit) / entities),
   );
 
 /** A line that is longer than a part becomes several lines without markup. */

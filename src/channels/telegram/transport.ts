@@ -68,15 +68,11 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
     ? { providerId: String(messageId), handle: handleOf(destination.address, messageId) }
     : {};
 
-/** The progress in the last part's receipt. */
-const sentOf = (progress: string | undefined): Sent | undefined =>
-  progress === undefined ? undefined : (JSON.parse(progress) as Sent);
-
 const timeless = (message: Message<TelegramBody>): Message<TelegramBody> => {
-  const { text, continuations } = message.body;
-  if (message.body.parse_mode === undefined) return message;
-  const parts = continuations === undefined ? {} : { continuations: continuations.map(withoutTimes) };
-  return { ...message, body: { ...message.body, text: withoutTimes(text), ...parts } };
+  const { body } = message;
+  if (body.parse_mode === undefined) return message;
+  const parts = body.continuations && { continuations: body.continuations.map(withoutTimes) };
+  return { ...message, body: { ...body, text: withoutTimes(body.text), ...parts } };
 };
 
 export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { proxyFor }): Channel<TelegramBody> => {
@@ -101,10 +97,12 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     message: Message<TelegramBody>,
     sent: Sent | undefined,
     signal: AbortSignal,
-  ): Promise<{ message_id: number }> =>
-    message.body.file
-      ? call('sendDocument', documentPayload(message, message.body.file), signal, message.destination.address)
-      : call('sendMessage', textPayload(message, sent), signal, message.destination.address);
+  ): Promise<{ message_id: number }> => {
+    const { body, destination } = message;
+    return body.file
+      ? call('sendDocument', documentPayload(message, body.file), signal, destination.address)
+      : call('sendMessage', textPayload(message, sent), signal, destination.address);
+  };
 
   const edit = async (handle: string, message: Message<TelegramBody>, signal: AbortSignal): Promise<Receipt> => {
     const { address } = message.destination;
@@ -127,7 +125,7 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     compose: composeTelegram,
     send: async (message, signal) => {
       const parts = 1 + (message.body.continuations?.length ?? 0);
-      const before = sentOf(message.progress);
+      const before: Sent | undefined = message.progress === undefined ? undefined : JSON.parse(message.progress);
       const { message_id } = await inItsWords(message, (said) => sendPart(said, before, signal));
       const sent: Sent = { messageId: before?.messageId ?? message_id, parts: (before?.parts ?? 0) + 1 };
       const receipt = receiptOf(message, sent.messageId);

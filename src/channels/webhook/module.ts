@@ -1,26 +1,23 @@
 /** What is true of webhooks as a kind. Their transport is loaded where webhooks are configured. */
 import { randomBytes } from 'node:crypto';
 import { atOnce } from '../../chunks.ts';
-import type { ChannelEntry } from '../../item.ts';
 import { httpUrl } from '../../schema/fields.ts';
-import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, Certificates, ChannelModule } from '../channel.ts';
+import { addressesIn, webAddress, webLabel } from '../address.ts';
+import type { Certificates, ChannelModule } from '../channel.ts';
 import type { WebhookConfig } from './config.ts';
 import { WEBHOOK_FORMATS } from './formats/names.ts';
-
-const addressesOf = ({ contacts = [], url }: ChannelEntry): Addresses => {
-  const named = [...(url === undefined ? [] : [url]), ...contacts].filter((text) => text.trim() !== '');
-  if (named.length === 0) return { addresses: [], problems: ['the webhook entry has nothing to send to'] };
-  const problems = named
-    .filter((text) => webAddress(text) === undefined)
-    .map((text) => `the webhook address ${quoteContact(text)} is no http or https URL`);
-  return { addresses: [...new Set(named.map(webAddress).filter((address) => address !== undefined))], problems };
-};
 
 /** Webhooks, one signed JSON for each alert. */
 export const webhook: ChannelModule<WebhookConfig> = {
   kind: 'webhook',
-  addressesOf,
+  addressesOf: ({ contacts = [], url = '' }) =>
+    addressesIn('webhook', [
+      {
+        texts: [url, ...contacts],
+        parse: webAddress,
+        problem: (shown) => `the webhook address ${shown} is no http or https URL`,
+      },
+    ]),
   labelOf: webLabel,
   words: { every: 'every webhook', none: 'no webhook is sent' },
   entry: {

@@ -72,54 +72,34 @@ const context = z
   })
   .describe('Context, found when the alert was queued. A missing field is unknown; an empty list means none.');
 
-const finding = z
-  .looseObject({
-    type: z.enum(['inspection.critical', 'inspection.suspecious', 'inspection.ok', 'test.sample']),
-    timestamp: dateTime().describe('When the service wrote the item.'),
-    data: z.looseObject({ ...common, inspection, context: context.exactOptional() }),
-  })
-  .describe('An inspection by its assessment, spelled as the service does; or a test that an operator sent.');
+const message = <Type extends z.ZodType, Own extends z.ZodRawShape>(type: Type, own: Own, timestamp = dateTime()) =>
+  z.looseObject({ type, timestamp, data: z.looseObject({ ...common, ...own }) });
 
-const followUp = z
-  .looseObject({
-    type: z.enum(CHANGES.map((change) => `inspection.${change}` as const)),
-    timestamp: dateTime(),
-    data: z.looseObject({
-      ...common,
-      inspection,
-      followUp: z.looseObject({
-        of: z.string().describe('The webhook-id that the first message of this inspection came under.'),
-        was: z.string().describe('The assessment in the last message about it.'),
-        is: z
-          .string()
-          .exactOptional()
-          .describe('The assessment now; absent if the service no longer lists the inspection.'),
-      }),
-    }),
-  })
-  .describe('A change of an inspection that this receiver got before.');
+const finding = message(
+  z.enum(['inspection.critical', 'inspection.suspecious', 'inspection.ok', 'test.sample']),
+  { inspection, context: context.exactOptional() },
+  dateTime().describe('When the service wrote the item.'),
+).describe('An inspection by its assessment, spelled as the service does; or a test that an operator sent.');
 
-const notification = z
-  .looseObject({
-    type: z.literal('notification.created'),
-    timestamp: dateTime(),
-    data: z.looseObject({
-      ...common,
-      notification: z.looseObject({}).describe('The stored notification exactly as the service gave it.'),
-    }),
-  })
-  .describe('A notification that the service stored.');
+const followUp = message(z.enum(CHANGES.map((change) => `inspection.${change}` as const)), {
+  inspection,
+  followUp: z.looseObject({
+    of: z.string().describe('The webhook-id that the first message of this inspection came under.'),
+    was: z.string().describe('The assessment in the last message about it.'),
+    is: z
+      .string()
+      .exactOptional()
+      .describe('The assessment now; absent if the service no longer lists the inspection.'),
+  }),
+}).describe('A change of an inspection that this receiver got before.');
 
-const announcement = z
-  .looseObject({
-    type: z.string().regex(/^tocsin\.[a-z.-]+$/),
-    timestamp: dateTime(),
-    data: z.looseObject({
-      ...common,
-      announcement: z.looseObject({ message: z.string().describe('Plain text; its first line stands alone.') }),
-    }),
-  })
-  .describe('An announcement by Tocsin itself.');
+const notification = message(z.literal('notification.created'), {
+  notification: z.looseObject({}).describe('The stored notification exactly as the service gave it.'),
+}).describe('A notification that the service stored.');
+
+const announcement = message(z.string().regex(/^tocsin\.[a-z.-]+$/), {
+  announcement: z.looseObject({ message: z.string().describe('Plain text; its first line stands alone.') }),
+}).describe('An announcement by Tocsin itself.');
 
 const single = z
   .union([finding, followUp, notification, announcement])

@@ -1,5 +1,4 @@
 /** Webhooks in the format of each receiver, signed by Standard Webhooks 1.0.0, through the guard. */
-import type { KeyObject } from 'node:crypto';
 import { proxyHost } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { reachProxy } from '../../connection/tunnel.ts';
@@ -18,7 +17,7 @@ import {
   SECTION,
   shownName,
 } from './receiver-settings.ts';
-import { type Signed, signatures, signingKey } from './signature.ts';
+import { signatures, signingKey } from './signature.ts';
 import { refusalOf } from './verdicts.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -38,13 +37,6 @@ const formatsText = ({ receivers }: WebhookConfig): string => {
   return others.length === 0 ? '' : `; sends to ${named}`;
 };
 
-/** By Standard Webhooks. */
-const signedHeaders = (signed: Signed, keys: readonly KeyObject[]): Record<string, string> => ({
-  'webhook-id': signed.id,
-  'webhook-timestamp': signed.timestamp,
-  ...(keys.length === 0 ? {} : { 'webhook-signature': signatures(keys, signed) }),
-});
-
 const createSend = (
   config: WebhookConfig,
   settingsFor: (address: string) => ReceiverSettings,
@@ -60,11 +52,8 @@ const createSend = (
   ): Promise<string | undefined> => {
     const { format, headers, credentials, connectionTo } = settingsFor(address);
     const module = formatOf(format);
-    const {
-      url = address,
-      text = part.text,
-      headers: own = {},
-    } = module.complete?.(part, { address, credentials }) ?? {};
+    const completed = module.complete?.(part, { address, credentials }) ?? {};
+    const { url = address, text = part.text, headers: own = {} } = completed;
     const keys = module.isSigned ? keysOf(address) : namedKeysOf(address);
     const timestamp = String(Math.floor(now() / 1000));
     const response = await post({
@@ -74,7 +63,8 @@ const createSend = (
         ...headers,
         ...own,
         'content-type': module.contentType,
-        ...(keys.length > 0 || module.isSigned ? signedHeaders({ id, timestamp, body: text }, keys) : {}),
+        ...((keys.length > 0 || module.isSigned) && { 'webhook-id': id, 'webhook-timestamp': timestamp }),
+        ...(keys.length > 0 && { 'webhook-signature': signatures(keys, { id, timestamp, body: text }) }),
       },
       body: text,
       signal,

@@ -28,15 +28,14 @@ export interface Check {
   detail: string;
 }
 
+const failed = (check: Check['check'], detail: string): Check => ({ check, ok: false, detail });
+
 const HEADERS = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const;
 
 const checkHeaders = (received: Received): Check => {
   const missing = (['id', 'timestamp', 'signature'] as const).filter((key) => !received[key]);
-  if (missing.length > 0) {
-    const detail = `missing: ${missing.map((key) => HEADERS[key]).join(', ')}`;
-    return { check: 'headers', ok: false, detail };
-  }
-  if (received.id?.includes('.')) return { check: 'headers', ok: false, detail: 'webhook-id has a dot in it' };
+  if (missing.length > 0) return failed('headers', `missing: ${missing.map((key) => HEADERS[key]).join(', ')}`);
+  if (received.id?.includes('.')) return failed('headers', 'webhook-id has a dot in it');
   return { check: 'headers', ok: true, detail: 'all three are there' };
 };
 
@@ -52,15 +51,14 @@ const differenceText = (ageMs: number): string => {
 };
 
 const checkTimestamp = ({ timestamp = '' }: Received, { now, toleranceMs }: VerifyOptions): Check => {
-  const bad = (detail: string): Check => ({ check: 'timestamp', ok: false, detail });
-  if (!/^\d{1,12}$/.test(timestamp)) {
-    return bad(/^\d{13}$/.test(timestamp) ? 'is in milliseconds; seconds are due' : 'is not a number of seconds');
-  }
+  if (/^\d{13}$/.test(timestamp)) return failed('timestamp', 'is in milliseconds; seconds are due');
+  if (!/^\d{1,12}$/.test(timestamp)) return failed('timestamp', 'is not a number of seconds');
   const ageMs = now - Number(timestamp) * 1000;
   const difference = differenceText(ageMs);
   const tolerance = `the tolerance is ${formatDuration(toleranceMs)}`;
   if (Math.abs(ageMs) <= toleranceMs) return { check: 'timestamp', ok: true, detail: `${difference}, ${tolerance}` };
-  return bad(`${difference}, and ${tolerance}: a clock is wrong, or the message was kept or played again`);
+  const why = 'a clock is wrong, or the message was kept or played again';
+  return failed('timestamp', `${difference}, and ${tolerance}: ${why}`);
 };
 
 const jsonOf = (body: Buffer): string | undefined => {
@@ -127,15 +125,13 @@ const explain = (
 
 const checkSignature = ({ id = '', timestamp = '', signature = '', body }: Received, options: VerifyOptions): Check => {
   const given = signature.split(' ').filter((one) => /^v1,[A-Za-z0-9+/]{43}=$/.test(one));
-  if (given.length === 0) {
-    return { check: 'signature', ok: false, detail: 'none is of the form v1, and the base64 of 32 bytes' };
-  }
+  if (given.length === 0) return failed('signature', 'none is of the form v1, and the base64 of 32 bytes');
   const signed = { id, timestamp };
   const names = Object.entries(options.secrets)
     .filter(([, secret]) => given.includes(signatureBy(signingKey(secret), { ...signed, body })))
     .map(([name]) => name);
   if (names.length > 0) return { check: 'signature', ok: true, detail: `made with ${names.join(' and ')}` };
-  return { check: 'signature', ok: false, detail: explain(signed, body, given, options) };
+  return failed('signature', explain(signed, body, given, options));
 };
 
 /** Every check, in the order of the standard: a failed timestamp does not hide the signature. */

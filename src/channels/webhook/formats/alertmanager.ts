@@ -7,7 +7,7 @@ import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
 import { composeEach, type FormatModule, requestOf } from './format.ts';
-import { type Briefing, eachEvent } from './outline.ts';
+import { type Briefing, eventsOf } from './outline.ts';
 
 /** Without an end Alertmanager takes an alert for resolved after five minutes (`resolve_timeout`): ours come once. */
 const FIRING_MS = 24 * 3_600_000;
@@ -27,60 +27,53 @@ const nameOf = (alert: Alert): string => {
 const filled = (values: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 
+const label = (value: string): string => shorten(cleanLine(value), LABEL_LIMIT);
+
 /** Nothing that may be another in a follow-up. */
-const labelsOf = ({ alert, key, severity }: Briefing): Record<string, string> => {
-  const label = (value: string) => shorten(cleanLine(value), LABEL_LIMIT);
-  return filled({
+const labelsOf = ({ alert, key, severity }: Briefing): Record<string, string> =>
+  filled({
     alertname: nameOf(alert),
     severity,
     service: label(alert.service),
     protocol: label(alert.protocol),
     alert_key: key,
   });
-};
 
 const annotationsOf = ({ alert, outline, words }: Briefing, format: Format): Record<string, string> => {
   const { links, chain, detectors, summary } = outline;
   const details = words.details.map(([label, value]) => `${label}: ${value}`);
   return filled({
     summary,
-    type: shorten(cleanLine(alert.type), LABEL_LIMIT),
-    ...(format === 'rich'
-      ? {
-          description: shorten([words.text, ...details].join('\n'), DESCRIPTION_LIMIT),
-          detectors: shorten(cleanLine(detectors.join(', ')), LABEL_LIMIT),
-          chain: chain?.name ?? chain?.id,
-          transaction: links.transaction,
-          origin: links.origin,
-          contract: links.contracts?.[0],
-        }
-      : {}),
+    type: label(alert.type),
+    ...(format === 'rich' && {
+      description: shorten([words.text, ...details].join('\n'), DESCRIPTION_LIMIT),
+      detectors: label(detectors.join(', ')),
+      chain: chain?.name ?? chain?.id,
+      transaction: links.transaction,
+      origin: links.origin,
+      contract: links.contracts?.[0],
+    }),
   });
 };
 
-const lengthOf = ({ isRaised, severity }: Briefing): number => {
-  if (!isRaised) return -CLOCKS_MS;
-  return severity === 'info' ? NEWS_MS : FIRING_MS;
-};
-
 const alertOf = (briefing: Briefing, { format, sentAt }: ComposeContext): object => {
-  const { alert, outline } = briefing;
+  const { alert, outline, isRaised, severity } = briefing;
   const now = parseTime(sentAt);
   const written = parseTime(alert.at);
-  const endsAt = now + lengthOf(briefing);
+  const firingMs = severity === 'info' ? NEWS_MS : FIRING_MS;
+  const endsAt = now + (isRaised ? firingMs : -CLOCKS_MS);
   return {
     labels: labelsOf(briefing),
     annotations: annotationsOf(briefing, format),
     startsAt: iso(Math.min(Number.isNaN(written) ? now : written, endsAt)),
     endsAt: iso(endsAt),
-    ...(outline.links.transaction === undefined ? {} : { generatorURL: outline.links.transaction }),
+    generatorURL: outline.links.transaction,
   };
 };
 
 export const alertmanager: FormatModule = {
   contentType: 'application/json',
-  isSigned: false,
   compose: composeEach((alert, destination, context) => [
-    requestOf(eachEvent(alert, destination, context, (briefing) => alertOf(briefing, context))),
+    requestOf(eventsOf(alert, destination, context).map((briefing) => alertOf(briefing, context))),
   ]),
 };

@@ -21,15 +21,14 @@ const typeOf = (type: string): string => {
 
 const eventOf = (alert: Alert, destination: Destination, context: ComposeContext): object => {
   const { type, data } = payloadOf(alert, destination, context.format === 'rich', context);
-  const subject = shorten(cleanLine(alert.protocol), SUBJECT_LIMIT);
   const time = parseTime(alert.at);
   return {
     specversion: '1.0',
     id: deliveryId(alert.id, destination.id),
     source: `/tocsin/services/${encodeURIComponent(alert.service.toWellFormed())}`,
     type: typeOf(type),
-    ...(subject === '' ? {} : { subject }),
-    ...(Number.isNaN(time) ? {} : { time: iso(time) }),
+    subject: shorten(cleanLine(alert.protocol), SUBJECT_LIMIT) || undefined,
+    time: Number.isNaN(time) ? undefined : iso(time),
     datacontenttype: 'application/json',
     data,
   };

@@ -116,7 +116,6 @@ const minimalText = ({ headline, lines, details }: Content): string => {
   return lineLimit([...text, ...lines.map(lineDiscord)], LIMITS.content).join('\n');
 };
 
-/** `isSilent`: it appears without a sound. */
 const singleDiscord = (content: Content, format: Format, isSilent: boolean): WebhookBody => {
   if (format === 'minimal') return [textRequest(minimalText(content))];
   const { message = '', isOurs } = content;
@@ -230,18 +229,15 @@ const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {
   return { reason: 'rate-limited', retryAfterMs: Math.ceil(Math.min(seconds * 1000, LONGEST_WAIT_MS)) };
 };
 
-/** Discord answers when the message is kept, with its id; else a message that is not kept is no error. */
-const waiting = (address: string): string => {
-  const url = new URL(address);
-  url.searchParams.set('wait', 'true');
-  return url.href;
-};
-
 export const discord: FormatModule = {
   contentType: 'application/json',
-  isSigned: false,
   compose: composeForPeople(singleDiscord, digestDiscord),
-  complete: (_request, { address }) => ({ url: waiting(address) }),
+  complete: (_request, { address }) => {
+    const url = new URL(address);
+    // Discord answers when the message is kept, with its id; else a message that is not kept is no error.
+    url.searchParams.set('wait', 'true');
+    return { url: url.href };
+  },
   idIn: idAt('id'),
   verdictOf,
 };

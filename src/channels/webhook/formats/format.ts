@@ -31,7 +31,7 @@ export interface Credentials {
 export interface FormatModule {
   contentType: string;
   /** By Standard Webhooks, with every secret. The others are signed only where a secret is meant for that receiver. */
-  isSigned: boolean;
+  isSigned?: true;
   compose(parcel: Parcel, context: ComposeContext, options: { batch: number }): Sliced<Message<WebhookBody>[]>;
   /** Puts in what only this receiver has. Default: the text goes to the receiver's URL as it is. */
   complete?(

@@ -7,8 +7,8 @@ import { cleanLine, shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Verdict } from '../../failures.ts';
 import type { EventSeverity } from './event.ts';
-import { composeEach, type FormatModule, idAt, requestOf, type WebhookRequest, withoutQuery } from './format.ts';
-import { type Briefing, detailsWithin, eachEvent, type Outline } from './outline.ts';
+import { type FormatModule, idAt, requestOf, type WebhookRequest, withoutQuery } from './format.ts';
+import { type Briefing, composeEvents, detailsWithin, type Outline } from './outline.ts';
 
 const MESSAGE_MAX = 130;
 const DESCRIPTION_MAX = 15_000;
@@ -30,16 +30,14 @@ const tagsOf = (alert: Alert, { detectors }: Outline): string[] => {
 };
 
 const alertOf = ({ alert, key, severity, outline, words }: Briefing, format: Format): object => {
-  const entity = shorten(cleanLine(alert.protocol), ENTITY_MAX);
-  const details = detailsWithin(words.details, DETAILS_MAX);
+  const description = shorten(withoutTags(`${outline.summary}\n\n${words.text}`), DESCRIPTION_MAX);
   return {
     message: shorten(withoutTags(outline.summary), MESSAGE_MAX),
     alias: key,
-    ...(format === 'minimal'
-      ? {}
-      : { description: shorten(withoutTags(`${outline.summary}\n\n${words.text}`), DESCRIPTION_MAX) }),
-    ...(format === 'rich' ? { tags: tagsOf(alert, outline), details } : {}),
-    ...(entity === '' ? {} : { entity }),
+    description: format === 'minimal' ? undefined : description,
+    tags: format === 'rich' ? tagsOf(alert, outline) : undefined,
+    details: format === 'rich' ? detailsWithin(words.details, DETAILS_MAX) : undefined,
+    entity: shorten(cleanLine(alert.protocol), ENTITY_MAX) || undefined,
     source: SOURCE,
     priority: PRIORITIES[severity],
   };
@@ -61,11 +59,8 @@ const KEY_REFUSED: Verdict = {
 
 export const opsgenie: FormatModule = {
   contentType: 'application/json',
-  isSigned: false,
-  compose: composeEach((alert, destination, context) =>
-    eachEvent(alert, destination, context, (briefing) =>
-      briefing.isRaised ? requestOf(alertOf(briefing, context.format)) : closing(briefing),
-    ),
+  compose: composeEvents((briefing, { format }) =>
+    briefing.isRaised ? requestOf(alertOf(briefing, format)) : closing(briefing),
   ),
   complete: ({ path }, { address, credentials: { apiKey } }) => ({
     url: withoutQuery(address, path),

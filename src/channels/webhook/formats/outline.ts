@@ -8,22 +8,23 @@ import { type Finding, findingOf } from '../../content/finding.ts';
 import { readInspection, type Wording, wordingOf } from '../../content/reading.ts';
 import { detectionText } from '../../digest-content.ts';
 import { type EventKey, type EventSeverity, eventChangeOf, severityOf } from './event.ts';
+import { composeEach, type FormatModule, type WebhookRequest } from './format.ts';
 
 const SUMMARY_LIMIT = 1000;
 /** Of a list, where everything has to be short. */
 const FEW_MAX = 20;
 const SHORT_LIMIT = 100;
 
-export type Outline = {
+export interface Outline {
   /** One line of plain text: where, and what happened. */
   summary: string;
   severity: EventSeverity;
   /** Ids of the detectors that fired, as the service spells them. */
   detectors: string[];
   /** Absent where the item names none. `name`: absent where nobody knows the chain. */
-  chain?: { id: string; name?: string };
-  links: { transaction?: string; origin?: string; contracts?: string[] };
-};
+  chain: Finding['chain'];
+  links: { transaction: string | undefined; origin: string | undefined; contracts: string[] | undefined };
+}
 
 /** Without the sign: programs sort, compare and speak it. */
 const summaryOf = ({ word, where, happened }: Content): string =>
@@ -32,11 +33,7 @@ const summaryOf = ({ word, where, happened }: Content): string =>
 const linksOf = ({ transaction, origins, contracts }: Finding): Outline['links'] => {
   const [origin] = origins.flatMap(({ url }) => url ?? []);
   const touched = [...new Set(contracts.flatMap(({ at }) => at?.url ?? []))];
-  return {
-    ...(transaction?.url === undefined ? {} : { transaction: transaction.url }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(touched.length === 0 ? {} : { contracts: touched }),
-  };
+  return { transaction: transaction?.url, origin, contracts: touched.length === 0 ? undefined : touched };
 };
 
 /** A stored notification may name a transaction and its chain, too. */
@@ -58,17 +55,17 @@ export const outlineOf = (alert: Alert, context: ComposeContext): { outline: Out
     summary: summaryOf(content),
     severity: severityOf(alert),
     detectors,
-    ...(chain === undefined ? {} : { chain: { ...chain, id: shorten(chain.id, SHORT_LIMIT) } }),
+    chain: chain && { ...chain, id: shorten(chain.id, SHORT_LIMIT) },
     links: linksOf(finding),
   };
   return { outline, content };
 };
 
 /** The same for a receiver that refused the whole: with the beginnings of its lists. */
-export const shortOutline = ({ detectors, links: { contracts, ...links }, ...outline }: Outline): Outline => ({
+export const shortOutline = ({ detectors, links, ...outline }: Outline): Outline => ({
   ...outline,
   detectors: detectors.slice(0, FEW_MAX).map((name) => shorten(name, SHORT_LIMIT)),
-  links: contracts === undefined ? links : { ...links, contracts: contracts.slice(0, FEW_MAX) },
+  links: { ...links, contracts: links.contracts?.slice(0, FEW_MAX) },
 });
 
 // What people read of an alert in a tool that takes plain text: no markup, each part with a bound.
@@ -76,7 +73,7 @@ export const shortOutline = ({ detectors, links: { contracts, ...links }, ...out
 const PART_LIMIT = 4000;
 const VALUE_LIMIT = 1000;
 
-export interface Words {
+interface Words {
   /** Several lines, in the order of every message: what happened, why it comes in an unusual way, who and what. */
   text: string;
   /** Label and value; labels may repeat. */
@@ -110,22 +107,25 @@ export interface Briefing extends EventKey {
   words: Words;
 }
 
-/** What `make` gives for the event that an alert raises, then for the one that it clears; at least one of both. */
-export const eachEvent = <T>(
-  alert: Alert,
-  destination: Destination,
-  context: ComposeContext,
-  make: (briefing: Briefing) => T,
-): T[] => {
+/** The event that an alert raises, then the one that it clears; at least one of both. */
+export const eventsOf = (alert: Alert, destination: Destination, context: ComposeContext): Briefing[] => {
   const { outline, content } = outlineOf(alert, context);
   const links = content.links.map(({ label, url }) => [`Link: ${label}`, url] as const);
   const words: Words = { text: textOf(content), details: [...links, ...content.details.map(detailOf)] };
   const { raises, clears } = eventChangeOf(alert, destination);
   return [
-    ...(raises === undefined ? [] : [make({ ...raises, isRaised: true, alert, outline, words })]),
-    ...(clears === undefined ? [] : [make({ ...clears, isRaised: false, alert, outline, words })]),
+    ...(raises === undefined ? [] : [{ ...raises, isRaised: true, alert, outline, words }]),
+    ...(clears === undefined ? [] : [{ ...clears, isRaised: false, alert, outline, words }]),
   ];
 };
+
+/** One message for each alert, with a request for each of its events. */
+export const composeEvents = (
+  requestFor: (briefing: Briefing, context: ComposeContext) => WebhookRequest,
+): FormatModule['compose'] =>
+  composeEach((alert, destination, context) =>
+    eventsOf(alert, destination, context).map((briefing) => requestFor(briefing, context)),
+  );
 
 /** As many as fit into `size` UTF-16 units, in their order; `Contract`, `Contract 2` ... where a label repeats. */
 export const detailsWithin = (details: Words['details'], size: number): Record<string, string> => {

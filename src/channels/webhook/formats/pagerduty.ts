@@ -6,8 +6,8 @@ import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { Format } from '../../channel.ts';
 import { dead } from '../../failures.ts';
-import { composeEach, type FormatModule, idAt, requestOf, withoutQuery } from './format.ts';
-import { type Briefing, detailsWithin, eachEvent, type Outline, type Words } from './outline.ts';
+import { type FormatModule, idAt, requestOf, withoutQuery } from './format.ts';
+import { type Briefing, composeEvents, detailsWithin, type Outline } from './outline.ts';
 
 const SUMMARY_MAX = 1024;
 /** The documents name no limit for these; a payload may have 512 kB. */
@@ -24,29 +24,21 @@ const linksOf = ({ links: { transaction, origin, contracts = [] } }: Outline): o
     ...contracts.map((href) => ({ href, text: 'Contract' })),
   ].slice(0, LINKS_MAX);
 
-const detailsOf = ({ text, details }: Words, format: Format): object =>
-  format === 'rich'
-    ? {
-        custom_details: {
-          'What happened': shorten(text, TEXT_LIMIT),
-          ...detailsWithin(details, DETAILS_LIMIT),
-        },
-      }
-    : {};
-
 const payloadOf = ({ alert, severity, words, outline: { summary, detectors } }: Briefing, format: Format): object => {
+  const { text, details } = words;
   const time = parseTime(alert.at);
-  const group = shorten(cleanLine(alert.service), NAME_LIMIT);
-  const component = shorten(cleanLine(detectors.join(', ')), NAME_LIMIT);
+  const name = (value: string) => shorten(cleanLine(value), NAME_LIMIT) || undefined;
   return {
     summary: shorten(summary, SUMMARY_MAX),
-    source: shorten(cleanLine(alert.protocol), NAME_LIMIT) || 'Tocsin',
+    source: name(alert.protocol) ?? 'Tocsin',
     severity,
-    ...(Number.isNaN(time) ? {} : { timestamp: iso(time) }),
-    ...(component === '' ? {} : { component }),
-    ...(group === '' ? {} : { group }),
-    class: shorten(cleanLine(alert.type), NAME_LIMIT),
-    ...detailsOf(words, format),
+    timestamp: Number.isNaN(time) ? undefined : iso(time),
+    component: name(detectors.join(', ')),
+    group: name(alert.service),
+    class: name(alert.type) ?? '',
+    ...(format === 'rich' && {
+      custom_details: { 'What happened': shorten(text, TEXT_LIMIT), ...detailsWithin(details, DETAILS_LIMIT) },
+    }),
   };
 };
 
@@ -66,10 +58,7 @@ const KEY_REFUSED = dead(
 
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
-  isSigned: false,
-  compose: composeEach((alert, destination, context) =>
-    eachEvent(alert, destination, context, (briefing) => requestOf(eventOf(briefing, context.format))),
-  ),
+  compose: composeEvents((briefing, { format }) => requestOf(eventOf(briefing, format))),
   complete: ({ text }, { address, credentials: { routingKey } }) => ({
     url: withoutQuery(address),
     text: JSON.stringify({ routing_key: routingKey?.reveal() ?? '', ...JSON.parse(text) }),

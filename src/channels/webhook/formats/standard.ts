@@ -20,24 +20,20 @@ const partialItem = (item: JsonObject): JsonObject =>
       .map(([key, value]) => [key, typeof value === 'string' ? shorten(value, PARTIAL_LIMIT) : value]),
   );
 
-/** `of` is the `webhook-id` of the first alert. */
-const followUpOf = ({ followUp }: Alert, destination: Destination): JsonObject =>
-  followUp === undefined ? {} : { followUp: { ...followUp, of: deliveryId(followUp.of, destination.id) } };
-
-/** The key of the item in `data`. */
 const itemName = (alert: Alert): string => {
   if (isAnnouncement(alert)) return 'announcement';
   return alert.source === 'notifications' ? 'notification' : 'inspection';
 };
 
-/** An alert as it is sent alone; `whole`: with everything that there is. */
+/** An alert as it is sent alone; `whole`: with everything that there is. What is undefined is not in the JSON. */
 export const payloadOf = (
   alert: Alert,
   destination: Destination,
   whole: boolean,
   context: ComposeContext,
-): { type: string; timestamp: string; data: JsonObject } => {
+): { type: string; timestamp: string; data: object } => {
   const { outline } = outlineOf(alert, context);
+  const { followUp, truncatedFrom } = alert;
   return {
     type: alert.type,
     timestamp: alert.at,
@@ -47,11 +43,12 @@ export const payloadOf = (
       ...(whole ? outline : shortOutline(outline)),
       [itemName(alert)]: whole ? alert.item : partialItem(alert.item),
       replay: alert.replay,
-      ...followUpOf(alert, destination),
-      ...(alert.context === undefined || !whole ? {} : { context: { ...alert.context } }),
-      ...(alert.notice === undefined ? {} : { notice: alert.notice }),
-      ...(alert.truncatedFrom === undefined ? {} : { truncated: { bytes: alert.truncatedFrom } }),
-      ...(whole ? {} : { partial: true }),
+      // The `webhook-id` of the first alert.
+      followUp: followUp && { ...followUp, of: deliveryId(followUp.of, destination.id) },
+      context: whole ? alert.context : undefined,
+      notice: alert.notice,
+      truncated: truncatedFrom === undefined ? undefined : { bytes: truncatedFrom },
+      partial: whole ? undefined : true,
     },
   };
 };

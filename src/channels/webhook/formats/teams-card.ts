@@ -23,7 +23,7 @@ export interface Run {
 }
 
 export type Block =
-  | { type: 'RichTextBlock'; inlines: readonly Run[]; spacing?: 'None' | 'Small' }
+  | { type: 'RichTextBlock'; inlines: readonly Run[]; spacing?: 'None' | 'Small' | undefined }
   | {
       type: 'Container';
       items: readonly Block[];
@@ -72,7 +72,7 @@ const runOf = ({ text, url, code, copy }: Piece): Run[] => {
 
 /** One line; nothing where it is empty. */
 export const block = (inlines: readonly Run[], spacing?: 'None' | 'Small'): Block[] =>
-  inlines.length === 0 ? [] : [{ type: 'RichTextBlock', inlines, ...(spacing === undefined ? {} : { spacing }) }];
+  inlines.length === 0 ? [] : [{ type: 'RichTextBlock', inlines, spacing }];
 
 /** A line of several parts. */
 export const small = (...parts: readonly Run[][]): Block[] => block(parts.flat(), 'Small');

@@ -232,6 +232,5 @@ const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
 
 export const teams: FormatModule = {
   contentType: 'application/json',
-  isSigned: false,
   compose: composeForPeople(singleTeams, digestTeams),
 };
