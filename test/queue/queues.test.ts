@@ -103,8 +103,8 @@ test('a batch has one job, however often it is queued', async () => {
 
 test('a batch that waits for more has its job later, from when it was opened', async () => {
   const { queues, countsOf, work } = setUp();
-  await queues.enqueueBatch(SLACK, 3, [makeAlert(1)], 300);
   const openedAt = Date.now();
+  await queues.enqueueBatch(SLACK, 3, [makeAlert(1)], 300);
   await queues.enqueueBatch(SLACK, 3, [makeAlert(2)], 60_000);
   expect(await countsOf('slack')).toMatchObject({ waiting: 0, delayed: 1 });
   const runs: { job: ParcelJob; afterMs: number }[] = [];
