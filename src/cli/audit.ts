@@ -67,7 +67,7 @@ const trimmedText = (protocols: readonly ProtocolAudit[]): string[] => {
 };
 
 /** A table, the differences, and what was done about them. Ends with a line feed. */
-const renderAudit = ({ protocols, unaudited }: AuditReport, width?: number): string => {
+const renderAudit = ({ protocols, unaudited }: AuditReport, layout: { width?: number }): string => {
   const rows = protocols.filter(isWorthARow);
   const quiet = protocols.length - rows.length;
   const lines = [
@@ -77,7 +77,7 @@ const renderAudit = ({ protocols, unaudited }: AuditReport, width?: number): str
     ...trimmedText(protocols),
     totalOf(protocols),
   ];
-  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS, { width })}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
+  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS, layout)}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
 };
 
 interface AuditOptions extends CommonOptions {
@@ -93,7 +93,7 @@ export const audit = async (options: AuditOptions, context: CommandContext): Pro
     const report = await command.audit(since, options.dryRun !== true);
     const balanced = report.protocols.every(isBalanced);
     const data = { balanced, totals: sumOf(report.protocols), ...report };
-    answer(context, options, data, () => renderAudit(report, context.width), context.show);
+    answer(context, options, data, () => renderAudit(report, context), context.show);
     if (!balanced) return EXIT.finding;
     return report.unaudited.length > 0 ? EXIT.temporary : EXIT.done;
   } finally {

@@ -16,24 +16,19 @@ import { createProgress } from './terminal.ts';
 
 const minuteText = (at: Moment): string => clock(at, 'minutes');
 
-type Width = { width: number | undefined };
-
 const isMany = (protocols: readonly ProtocolLoad[]): boolean => new Set(protocols.map((one) => one.service)).size > 1;
 
 const someOf = (head: string, count: (one: ProtocolLoad) => number) => (all: readonly ProtocolLoad[]) =>
   all.some((one) => count(one) > 0) ? [{ head, isNumber: true, cell: count }] : [];
 
-const protocolsText = (protocols: readonly ProtocolLoad[], layout: Width): string => {
-  const columns: Column<ProtocolLoad>[] = [
-    ...(isMany(protocols) ? [{ head: 'service', cell: ({ service }: ProtocolLoad) => service }] : []),
-    { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
-    { head: 'inspections', isNumber: true, cell: ({ inspections }) => inspections },
-    { head: 'notifications', isNumber: true, cell: ({ notifications }) => notifications },
-    ...someOf('no trigger', ({ skipped }) => skipped)(protocols),
-    ...someOf('no destination', ({ stranded }) => stranded)(protocols),
-  ];
-  return renderTable(protocols, columns, layout);
-};
+const protocolColumns = (protocols: readonly ProtocolLoad[]): Column<ProtocolLoad>[] => [
+  ...(isMany(protocols) ? [{ head: 'service', cell: ({ service }: ProtocolLoad) => service }] : []),
+  { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+  { head: 'inspections', isNumber: true, cell: ({ inspections }) => inspections },
+  { head: 'notifications', isNumber: true, cell: ({ notifications }) => notifications },
+  ...someOf('no trigger', ({ skipped }) => skipped)(protocols),
+  ...someOf('no destination', ({ stranded }) => stranded)(protocols),
+];
 
 const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string => (waitMs === 0 ? 'none' : ageText(waitMs));
 
@@ -44,58 +39,44 @@ const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs appr
 const gatedText =
   'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
 
-const destinationsText = (destinations: readonly DestinationLoad[], names: Names, layout: Width): string =>
-  renderTable<DestinationLoad>(
-    destinations,
-    [
-      { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
-      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
-      { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
-      { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
-      { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
-      { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
-      { head: 'longest wait', cell: waitText },
-      ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
-    ],
-    layout,
-  );
+const destinationColumns = (destinations: readonly DestinationLoad[], names: Names): Column<DestinationLoad>[] => [
+  { head: 'kind', cell: ({ kind }) => kind },
+  { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
+  { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+  { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
+  { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
+  { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
+  { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
+  { head: 'longest wait', cell: waitText },
+  ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
+];
 
 const correlatedText = (count: number): string =>
   `${counted(count, 'notification is', 'notifications are')} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
 
-const detectorsText = (detectors: BacktestReport['detectors'], layout: Width): string =>
-  renderTable<BacktestReport['detectors'][number]>(
-    detectors,
-    [
-      { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
-      { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
-    ],
-    layout,
-  );
+const DETECTORS: readonly Column<BacktestReport['detectors'][number]>[] = [
+  { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
+  { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
+];
 
-const mutesText = (mutes: BacktestReport['mutes'], layout: Width): string =>
-  renderTable<BacktestReport['mutes'][number]>(
-    mutes,
-    [
-      { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
-      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
-    ],
-    layout,
-  );
+const MUTES: readonly Column<BacktestReport['mutes'][number]>[] = [
+  { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
+  { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+];
 
 /** Ends with a line feed. `names`: what providers call destinations. */
-const renderBacktest = (report: BacktestReport, names: Names, width?: number): string => {
-  const layout = { width };
+const renderBacktest = (report: BacktestReport, names: Names, layout: { width?: number }): string => {
+  const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] =>
+    rows.length === 0 ? [] : [renderTable(rows, columns, layout)];
   const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
     `${minuteText(since)} to ${minuteText(until)} UTC: ${counted(alerts, 'alert')}\n`,
-    ...(protocols.length === 0 ? [] : [protocolsText(protocols, layout)]),
-    ...(detectors.length === 0 ? [] : [detectorsText(detectors, layout)]),
-    ...(destinations.length === 0 ? [] : [destinationsText(destinations, names, layout)]),
+    ...table(protocols, protocolColumns(protocols)),
+    ...table(detectors, DETECTORS),
+    ...table(destinations, destinationColumns(destinations, names)),
     ...(destinations.some(isGated) ? [gatedText] : []),
     ...(correlated === 0 ? [] : [correlatedText(correlated)]),
-    ...(mutes.length === 0 ? [] : [mutesText(mutes, layout)]),
+    ...table(mutes, MUTES),
     ...(problems.length === 0
       ? []
       : [`Channels that reach nobody\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
@@ -121,7 +102,7 @@ export const backtest = async (options: BacktestOptions, context: CommandContext
     const report = await runBacktest({ config, history, protocols, period, onProgress });
     progress.end();
     if (options.json === true) writeJson(context, report);
-    else context.show(renderBacktest(report, await knownNames(config), context.width));
+    else context.show(renderBacktest(report, await knownNames(config), context));
     for (const line of unreadLines(report.unread)) context.warn(`tocsin: ${line}\n`);
     return report.unread.length === 0 ? EXIT.done : EXIT.mistake;
   } finally {

@@ -7,7 +7,7 @@ import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ago, clock, iso } from '../time.ts';
 import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
 import { oneOf, parseMoment } from './options.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 import { confirm } from './terminal.ts';
 import { exactTime } from './trace.ts';
 import { withView } from './with-view.ts';
@@ -43,22 +43,17 @@ const plain = ({ service, protocol, source, cursor, oldestOpen }: TrackState, no
   ...(oldestOpen === undefined ? {} : { oldestOnItsWay: iso(oldestOpen) }),
 });
 
-const table = (states: readonly TrackState[], now: number, width: number | undefined): string => {
-  const single = new Set(states.map(({ service }) => service)).size < 2;
-  return renderTable<TrackState>(
-    states,
-    [
-      ...(single ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
-      { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
-      { head: 'source', cell: ({ source }) => source },
-      { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
-      { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
-      { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
-      { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
-    ],
-    { width },
-  );
-};
+const isOneService = (states: readonly TrackState[]): boolean => new Set(states.map(({ service }) => service)).size < 2;
+
+const columnsFor = (states: readonly TrackState[], now: number): Column<TrackState>[] => [
+  ...(isOneService(states) ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
+  { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+  { head: 'source', cell: ({ source }) => source },
+  { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
+  { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
+  { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
+  { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
+];
 
 export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
@@ -66,7 +61,8 @@ export const showCursors = (options: ShowOptions, context: CommandContext): Prom
     const states = await cursors.states(await cursors.tracks(selectionOf(options)));
     const now = Date.now();
     const data = states.map((state) => plain(state, now));
-    const text = () => (states.length === 0 ? 'no protocol is known yet\n' : table(states, now, context.width));
+    const table = () => renderTable(states, columnsFor(states, now), context);
+    const text = () => (states.length === 0 ? 'no protocol is known yet\n' : table());
     return answer(context, options, data, text, context.show);
   });
 

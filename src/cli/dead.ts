@@ -11,7 +11,7 @@ import { NO_DESTINATION, nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine, counted, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { indented, renderTable } from './table.ts';
+import { type Column, indented, renderTable } from './table.ts';
 import { exactTime, historyLines } from './trace.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -129,19 +129,14 @@ type Listed = ReturnType<typeof withoutItem>;
 const placeText = ({ destination }: Pick<Shown, 'destination'>): string =>
   destination.kind === NO_DESTINATION.kind ? destination.label : nameOf(destination);
 
-const listText = (letters: readonly Listed[], width: number | undefined): string =>
-  renderTable<Listed>(
-    letters,
-    [
-      { head: 'id', cell: ({ id }) => id.slice(0, SHORT_ID) },
-      { head: 'died (UTC)', cell: ({ at }) => clock(at) },
-      { head: 'protocol', cell: ({ alert }) => alert.protocol },
-      { head: 'to', shrinks: true, cell: placeText },
-      { head: 'reason', cell: ({ reason }) => reason },
-      { head: 'tries', isNumber: true, cell: ({ attempts }) => attempts },
-    ],
-    { width, below: ({ message }) => (message === '' ? [] : [message]) },
-  );
+const COLUMNS: readonly Column<Listed>[] = [
+  { head: 'id', cell: ({ id }) => id.slice(0, SHORT_ID) },
+  { head: 'died (UTC)', cell: ({ at }) => clock(at) },
+  { head: 'protocol', cell: ({ alert }) => alert.protocol },
+  { head: 'to', shrinks: true, cell: placeText },
+  { head: 'reason', cell: ({ reason }) => reason },
+  { head: 'tries', isNumber: true, cell: ({ attempts }) => attempts },
+];
 
 export const listDead = (options: CommonOptions & DeadFilters, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view) => {
@@ -150,7 +145,8 @@ export const listDead = (options: CommonOptions & DeadFilters, context: CommandC
     const ids = await findLetters(view, { ids: [], ...options });
     for await (const some of readLetters(view.store.dead, ids))
       letters.push(...some.map((one) => withoutItem(shown(one, names))));
-    const table = () => (letters.length === 0 ? '' : `${listText(letters, context.width)}\n`);
+    const layout = { ...context, below: ({ message }: Listed) => (message === '' ? [] : [message]) };
+    const table = () => (letters.length === 0 ? '' : `${renderTable(letters, COLUMNS, layout)}\n`);
     return answer(context, options, letters, () => `${table()}${countText(letters.length)}\n`, context.show);
   });
 

@@ -9,7 +9,7 @@ import { cleanLine, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
@@ -20,25 +20,20 @@ const nameOf = (one: KnownDestination): string => cleanLine(recordedName(one));
 
 const factsOf = ({ id, label }: KnownDestination) => ({ destination: id, to: label });
 
-const table = (known: readonly KnownDestination[], width: number | undefined): string =>
-  renderTable<KnownDestination>(
-    known,
-    [
-      { head: 'id', cell: ({ id }) => id },
-      { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: shownLabel },
-      { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
-      { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
-      { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
-      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
-    ],
-    { width },
-  );
+const COLUMNS: readonly Column<KnownDestination>[] = [
+  { head: 'id', cell: ({ id }) => id },
+  { head: 'kind', cell: ({ kind }) => kind },
+  { head: 'destination', shrinks: true, cell: shownLabel },
+  { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
+  { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
+  { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
+  { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+];
 
 export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const known = await openApproval(view, config).list();
-    const text = () => (known.length === 0 ? 'no destination is known yet\n' : table(known, context.width));
+    const text = () => (known.length === 0 ? 'no destination is known yet\n' : renderTable(known, COLUMNS, context));
     answer(context, options, known, text, context.show);
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     return EXIT.done;

@@ -22,7 +22,7 @@ import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { limitOf, pageSizeFor, printListing } from './listing.ts';
 import { parseMoment } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 
 interface PeriodOptions {
   since?: string;
@@ -128,21 +128,12 @@ const detailsOf = ({ id, raw }: Inspection): string => {
     .join('  ');
 };
 
-const renderInspections = (
-  inspections: readonly Inspection[],
-  chainText: (item: JsonObject) => string,
-  width: number | undefined,
-): string =>
-  renderTable(
-    inspections,
-    [
-      { head: 'inspected (UTC)', cell: ({ dates }) => timeText(dates.createdAt ?? dates.txTimestamp) },
-      { head: 'assessment', shrinks: true, cell: ({ assessment }) => assessment.replace(/^suspecious$/, 'suspicious') },
-      { head: 'chain', shrinks: true, cell: ({ raw }) => chainText(raw) },
-      { head: 'transaction', cell: ({ txHash }) => txHash },
-    ],
-    { width, below: (inspection) => [detailsOf(inspection)] },
-  );
+const inspectionColumns = (chainText: (item: JsonObject) => string): Column<Inspection>[] => [
+  { head: 'inspected (UTC)', cell: ({ dates }) => timeText(dates.createdAt ?? dates.txTimestamp) },
+  { head: 'assessment', shrinks: true, cell: ({ assessment }) => assessment.replace(/^suspecious$/, 'suspicious') },
+  { head: 'chain', shrinks: true, cell: ({ raw }) => chainText(raw) },
+  { head: 'transaction', cell: ({ txHash }) => txHash },
+];
 
 export const listInspections = async (options: ListOptions, context: CommandContext): Promise<ExitCode> => {
   const limit = limitOf(options);
@@ -150,13 +141,15 @@ export const listInspections = async (options: ListOptions, context: CommandCont
   return await withServices(options, context, async (services) => {
     const { client, pageSize, config } = await services.listing([options.protocol]);
     const query = { ...asked, sort: asked.sort ?? 'dsc', pageSize: pageSizeFor(limit, pageSize) };
+    const columns = inspectionColumns(createChainText(config));
+    const layout = { ...context, below: (inspection: Inspection) => [detailsOf(inspection)] };
     await printListing<Inspection>(
       {
         what: 'inspections',
         fetchPage: (pageNumber) => client.listInspections({ ...query, pageNumber }, context.signal),
         identify: ({ id }) => id,
         rawOf: ({ raw }) => raw,
-        render: (found) => renderInspections(found, createChainText(config), context.width),
+        render: (found) => renderTable(found, columns, layout),
       },
       { json: options.json, limit },
       context,
@@ -206,15 +199,10 @@ const numbered = (page: Page<Notification>): Page<Stored> => {
   return { ...page, items };
 };
 
-const renderNotifications = (stored: readonly Stored[], width: number | undefined): string =>
-  renderTable(
-    stored,
-    [
-      { head: 'stored (UTC)', cell: ({ notification }) => timeText(notification.dates.createdAt) },
-      { head: 'protocol', shrinks: true, cell: ({ notification }) => notification.protocol },
-    ],
-    { width, below: ({ notification }) => [notification.message] },
-  );
+const NOTIFICATION_COLUMNS: readonly Column<Stored>[] = [
+  { head: 'stored (UTC)', cell: ({ notification }) => timeText(notification.dates.createdAt) },
+  { head: 'protocol', shrinks: true, cell: ({ notification }) => notification.protocol },
+];
 
 export const notifications = async (options: NotificationOptions, context: CommandContext): Promise<ExitCode> => {
   const limit = limitOf(options);
@@ -224,6 +212,7 @@ export const notifications = async (options: NotificationOptions, context: Comma
     const { client, pageSize } = await services.listing(protocols);
     const size = pageSizeFor(limit, pageSize);
     const query = { protocols, ...period, sort: period.sort ?? 'dsc', pageSize: size } as const;
+    const layout = { ...context, below: ({ notification }: Stored) => [notification.message] };
     await printListing<Stored>(
       {
         what: 'notifications',
@@ -231,7 +220,7 @@ export const notifications = async (options: NotificationOptions, context: Comma
           numbered(await client.listNotifications({ ...query, pageNumber }, context.signal)),
         identify: ({ key }) => key,
         rawOf: ({ notification }) => notification.raw,
-        render: (found) => renderNotifications(found, context.width),
+        render: (found) => renderTable(found, NOTIFICATION_COLUMNS, layout),
       },
       { json: options.json, limit },
       context,

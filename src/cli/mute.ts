@@ -12,7 +12,7 @@ import { formatDuration } from '../schema/fields.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
 import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
 interface AddOptions extends CommonOptions {
@@ -86,18 +86,13 @@ const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
   return mute.endedAt === undefined ? `ended ${at}` : `ended ${at}, by hand`;
 };
 
-const table = (shown: readonly Shown[], width: number | undefined): string =>
-  renderTable<Shown>(
-    shown,
-    [
-      { head: 'mute', cell: ({ id }) => id },
-      { head: 'end', cell: stateOf },
-      { head: 'by', shrinks: true, cell: ({ author }) => author },
-      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-      { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
-    ],
-    { width, below: ({ reason }) => [reason] },
-  );
+const COLUMNS: readonly Column<Shown>[] = [
+  { head: 'mute', cell: ({ id }) => id },
+  { head: 'end', cell: stateOf },
+  { head: 'by', shrinks: true, cell: ({ author }) => author },
+  { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+  { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
+];
 
 export const listMutes = (options: CommonOptions & { all?: boolean }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
@@ -107,7 +102,8 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
       ...active.map((mute) => ({ ...mute, isActive: true })),
       ...ended.map((mute) => ({ ...mute, isActive: false })),
     ].sort((a, b) => endOf(a) - endOf(b));
-    const text = () => (shown.length === 0 ? 'nothing is muted\n' : table(shown, context.width));
+    const layout = { ...context, below: ({ reason }: Shown) => [reason] };
+    const text = () => (shown.length === 0 ? 'nothing is muted\n' : renderTable(shown, COLUMNS, layout));
     return answer(context, options, shown, text, context.show);
   });
 

@@ -8,7 +8,7 @@ import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
 import { printListing } from './listing.ts';
 import { allProtocols, type ServiceOptions, withServices } from './services.ts';
-import { indented, renderTable } from './table.ts';
+import { type Column, indented, renderTable } from './table.ts';
 import { confirm } from './terminal.ts';
 
 interface ListOptions extends ServiceOptions {
@@ -34,22 +34,13 @@ interface ReplaceOptions extends ServiceOptions {
   yes?: boolean;
 }
 
-const renderProtocols = (protocols: readonly Protocol[], width: number | undefined): string =>
-  renderTable(
-    protocols,
-    [
-      { head: 'protocol', shrinks: true, cell: ({ name }) => name },
-      { head: 'id', cell: ({ id }) => id },
-      {
-        head: 'assets',
-        isNumber: true,
-        cell: ({ raw }) => (Array.isArray(raw.assets) ? raw.assets.length : undefined),
-      },
-      { head: 'tracked', cell: ({ tracking }) => (tracking === undefined ? undefined : tracking ? 'yes' : 'no') },
-      { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
-    ],
-    { width },
-  );
+const COLUMNS: readonly Column<Protocol>[] = [
+  { head: 'protocol', shrinks: true, cell: ({ name }) => name },
+  { head: 'id', cell: ({ id }) => id },
+  { head: 'assets', isNumber: true, cell: ({ raw }) => (Array.isArray(raw.assets) ? raw.assets.length : undefined) },
+  { head: 'tracked', cell: ({ tracking }) => (tracking === undefined ? undefined : tracking ? 'yes' : 'no') },
+  { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
+];
 
 export const listProtocols = async (options: ListOptions, context: CommandContext): Promise<ExitCode> =>
   await withServices(options, context, async (services) => {
@@ -62,7 +53,7 @@ export const listProtocols = async (options: ListOptions, context: CommandContex
         fetchPage: (pageNumber) => client.listProtocols({ pageNumber, hideAssets }, context.signal),
         identify: ({ id, name }) => id ?? name,
         rawOf: ({ raw }) => mask.apply(raw),
-        render: (found) => renderProtocols(found, context.width),
+        render: (found) => renderTable(found, COLUMNS, context),
       },
       { json: options.json, limit: Number.POSITIVE_INFINITY },
       context,

@@ -22,7 +22,7 @@ import { clock, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './options.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 import { confirm, createProgress } from './terminal.ts';
 
 /** True where no alert has anywhere to go. */
@@ -58,42 +58,39 @@ const unreadText = ({ skipped, stranded, correlated, problems, unread }: ReplayC
     .map((line) => `tocsin: ${line}\n`)
     .join('');
 
-const itemsText = (replayed: readonly ReplayedAlert[], width: number | undefined): string =>
-  renderTable<ReplayedAlert>(
-    replayed,
-    [
-      { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
-      { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
-      { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
-      { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
-    ],
-    { width },
-  );
+const ITEMS: readonly Column<ReplayedAlert>[] = [
+  { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
+  { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
+  { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
+  { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
+];
 
-const destinationsText = (replayed: readonly ReplayedAlert[], names: Names, width: number | undefined): string => {
-  const all = replayed.flatMap(({ routes }) => routes.destinations);
-  const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
-    const [first] = each;
-    return first ? [{ ...first, alerts: each.length }] : [];
-  });
-  return renderTable<(typeof rows)[number]>(
-    rows.toSorted((a, b) => b.alerts - a.alerts),
-    [
-      { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
-      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
-    ],
-    { width },
+const DESTINATIONS: readonly Column<Destination & { alerts: number }>[] = [
+  { head: 'kind', cell: ({ kind }) => kind },
+  { head: 'destination', shrinks: true, cell: shownLabel },
+  { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+];
+
+/** Each destination once, with how many alerts it gets. */
+const destinationsIn = (replayed: readonly ReplayedAlert[], names: Names) => {
+  const all = Map.groupBy(
+    replayed.flatMap(({ routes }) => routes.destinations),
+    ({ id }) => id,
   );
+  const rows = [...all.values()].flatMap((each) =>
+    each.slice(0, 1).map((one) => ({ ...withName(one, names), alerts: each.length })),
+  );
+  return rows.toSorted((a, b) => b.alerts - a.alerts);
 };
 
 /** Ends with a line feed; empty where nothing would be sent. `names`: what providers call destinations. */
-const dryRunText = (replayed: readonly ReplayedAlert[], names: Names, width?: number): string => {
+const dryRunText = (replayed: readonly ReplayedAlert[], names: Names, layout: { width?: number }): string => {
   const sent = replayed
     .filter(({ routes }) => routes.destinations.length > 0)
     .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
   if (sent.length === 0) return '';
-  return `${itemsText(sent, width)}\n${destinationsText(sent, names, width)}\nA dry run: nothing was sent.\n`;
+  const destinations = renderTable(destinationsIn(sent, names), DESTINATIONS, layout);
+  return `${renderTable(sent, ITEMS, layout)}\n${destinations}\nA dry run: nothing was sent.\n`;
 };
 
 interface ReplayOptions extends CommonOptions {
@@ -196,7 +193,7 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();
     if (options.json === true) writeJson(context, { ...counts, ...(replayed && { items: replayed.map(plain) }) });
-    else context.show(replayed ? dryRunText(replayed, await knownNames(config), context.width) : countsText(counts));
+    else context.show(replayed ? dryRunText(replayed, await knownNames(config), context) : countsText(counts));
     context.warn(unreadText(counts));
     if (isNothing(counts)) throw new UsageError('nothing to forward');
     return counts.unread.length === 0 ? EXIT.done : EXIT.mistake;

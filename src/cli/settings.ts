@@ -1,12 +1,12 @@
 /** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
 import { isObject, type JsonObject, type JsonValue } from '../alert.ts';
-import { channelRows } from '../channels/registry.ts';
+import { type ChannelRow, channelRows } from '../channels/registry.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
 import { createChannelMask } from './channels.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createChainText, fieldText } from './inspections.ts';
 import { type ServiceOptions, withServices } from './services.ts';
-import { indented, renderTable } from './table.ts';
+import { type Column, indented, renderTable } from './table.ts';
 
 interface SettingsOptions extends ServiceOptions {
   protocol: string;
@@ -18,49 +18,34 @@ const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(val
 const section = (title: string, count: number, body: string): string =>
   `${title} (${count})\n${count === 0 ? '' : body}`;
 
-const assetsText = (
-  assets: readonly JsonObject[],
-  chainText: (item: JsonObject) => string,
-  width: number | undefined,
-): string =>
-  renderTable(
-    assets,
-    [
-      { head: 'chain', shrinks: true, cell: chainText },
-      { head: 'address', cell: ({ address }) => fieldText(address) },
-      { head: 'asset', shrinks: true, cell: ({ descriptor }) => fieldText(descriptor) },
-    ],
-    {
-      width,
-      below: ({ admins }) => {
-        const named = listOf(admins).map(fieldText);
-        return named.length === 0 ? [] : [`admins ${named.join(' ')}`];
-      },
-    },
-  );
+const assetColumns = (chainText: (item: JsonObject) => string): Column<JsonObject>[] => [
+  { head: 'chain', shrinks: true, cell: chainText },
+  { head: 'address', cell: ({ address }) => fieldText(address) },
+  { head: 'asset', shrinks: true, cell: ({ descriptor }) => fieldText(descriptor) },
+];
 
-const channelsText = (rows: ReturnType<typeof channelRows>, width: number | undefined): string =>
-  renderTable(
-    rows,
-    [
-      { head: 'kind', shrinks: true, cell: ({ kind }) => kind },
-      { head: 'address', shrinks: true, cell: ({ address }) => address },
-    ],
-    { width },
-  );
+const adminsBelow = ({ admins }: JsonObject): string[] => {
+  const named = listOf(admins).map(fieldText);
+  return named.length === 0 ? [] : [`admins ${named.join(' ')}`];
+};
+
+const CHANNELS: readonly Column<ChannelRow>[] = [
+  { head: 'kind', shrinks: true, cell: ({ kind }) => kind },
+  { head: 'address', shrinks: true, cell: ({ address }) => address },
+];
 
 const renderSettings = (
   { detectors, channels, raw }: ProtocolSettings,
   chainText: (item: JsonObject) => string,
-  width: number | undefined,
+  { width }: CommandContext,
 ): string => {
   const names = detectors.map(fieldText);
   const assets = listOf(raw.assets).flatMap((asset) => (isObject(asset) ? [asset] : []));
   const rows = channelRows(channels);
   return [
     section('Detectors', names.length, `${indented(names.join(', '), width).join('\n')}\n`),
-    section('Assets', assets.length, assetsText(assets, chainText, width)),
-    section('Channels', rows.length, channelsText(rows, width)),
+    section('Assets', assets.length, renderTable(assets, assetColumns(chainText), { width, below: adminsBelow })),
+    section('Channels', rows.length, renderTable(rows, CHANNELS, { width })),
   ].join('\n');
 };
 
@@ -70,7 +55,7 @@ export const settings = async (options: SettingsOptions, context: CommandContext
     const found = await client.settings(options.protocol, context.signal);
     const mask = createChannelMask(options.showSecrets === true, context);
     if (options.json === true) writeJson(context, mask.apply(found.raw));
-    else context.show(renderSettings(found, createChainText(config), context.width));
+    else context.show(renderSettings(found, createChainText(config), context));
     mask.tell();
     return EXIT.done;
   });

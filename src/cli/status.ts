@@ -25,94 +25,70 @@ const section = (title: string, lines: readonly string[]): string =>
   [title, ...lines.map((line) => `${INDENT}${line}`)].join('\n');
 
 const tableOf = <Row>(
+  { width }: Shown,
   title: string,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { width }: Pick<Shown, 'width'>,
 ): string => {
   const table = renderTable(rows, columns, { width: width === undefined ? undefined : width - INDENT.length });
   return section(title, table.trimEnd().split('\n'));
 };
 
 /** Its title counts the rows; left out where there are none. */
-const countedTable: typeof tableOf = (title, rows, columns, shown) =>
-  rows.length === 0 ? '' : tableOf(`${title} (${rows.length})`, rows, columns, shown);
+const countedTable: typeof tableOf = (shown, title, rows, columns) =>
+  rows.length === 0 ? '' : tableOf(shown, `${title} (${rows.length})`, rows, columns);
 
 const daemonsOf = (report: Shown): string => {
   const shown = shownDaemons(report);
   if (shown.length === 0) return '';
-  return tableOf(
-    `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
-    shown,
-    [
-      { head: 'host', cell: ({ host }) => host },
-      { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
-      { head: 'version', cell: (daemon) => daemon.version },
-      { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
-      { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
-      { head: 'state', isRemark: true, cell: daemonText },
-    ],
-    report,
-  );
+  return tableOf(report, `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`, shown, [
+    { head: 'host', cell: ({ host }) => host },
+    { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
+    { head: 'version', cell: (daemon) => daemon.version },
+    { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
+    { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
+    { head: 'state', isRemark: true, cell: daemonText },
+  ]);
 };
 
 const servicesOf = (report: Shown): string =>
-  tableOf(
-    'Services',
-    report.services,
-    [
-      { head: 'service', cell: ({ name }) => name },
-      { head: 'state', isRemark: true, cell: serviceText },
-    ],
-    report,
-  );
+  tableOf(report, 'Services', report.services, [
+    { head: 'service', cell: ({ name }) => name },
+    { head: 'state', isRemark: true, cell: serviceText },
+  ]);
 
 const destinationsOf = (report: Shown): string =>
-  tableOf(
-    `Destinations (${report.destinations.length})`,
-    sortDestinations(report.destinations),
-    [
-      { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
-      { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
-      { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
-      { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
-      { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, report.now) },
-      { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
-    ],
-    report,
-  );
+  tableOf(report, `Destinations (${report.destinations.length})`, sortDestinations(report.destinations), [
+    { head: 'kind', cell: ({ kind }) => kind },
+    { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
+    { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
+    { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
+    { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
+    { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, report.now) },
+    { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
+  ]);
 
 const mutesOf = (report: Shown): string =>
-  countedTable(
-    'Mutes',
-    report.mutes,
-    [
-      { head: 'mute', cell: ({ id }) => id },
-      { head: 'until', cell: ({ until }) => clockText(until) },
-      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-      { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
-      { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
-    ],
-    report,
-  );
+  countedTable(report, 'Mutes', report.mutes, [
+    { head: 'mute', cell: ({ id }) => id },
+    { head: 'until', cell: ({ until }) => clockText(until) },
+    { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+    { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
+    { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
+  ]);
 
 const queuesOf = (report: Shown): string =>
-  tableOf(
-    'Queues',
-    report.queues,
-    [
-      { head: 'queue', cell: ({ name }) => name },
-      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
-      { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
-      { head: 'sending', isNumber: true, cell: ({ active }) => active },
-      { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
-    ],
-    report,
-  );
+  tableOf(report, 'Queues', report.queues, [
+    { head: 'queue', cell: ({ name }) => name },
+    { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+    { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
+    { head: 'sending', isNumber: true, cell: ({ active }) => active },
+    { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
+  ]);
 
 const protocolsOf = (report: Shown): string =>
   tableOf(
+    report,
     `Protocols (${report.protocols.length})`,
     sortProtocols(report.protocols).flatMap(({ sources, ...protocol }) =>
       sources.map((source) => ({ ...protocol, ...source })),
@@ -125,20 +101,14 @@ const protocolsOf = (report: Shown): string =>
       { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
       { head: 'channels', shrinks: true, cell: ({ channels }) => channels.join(', ') || 'none' },
     ],
-    report,
   );
 
 const unwatchedOf = (report: Shown): string =>
-  countedTable(
-    'Not watched',
-    report.unwatched,
-    [
-      { head: 'protocol', cell: ({ name }) => name },
-      { head: 'service', cell: ({ service }) => service },
-      { head: 'why', isRemark: true, cell: ({ reason }) => reason },
-    ],
-    report,
-  );
+  countedTable(report, 'Not watched', report.unwatched, [
+    { head: 'protocol', cell: ({ name }) => name },
+    { head: 'service', cell: ({ service }) => service },
+    { head: 'why', isRemark: true, cell: ({ reason }) => reason },
+  ]);
 
 const problemsOf = ({ problems }: Shown): string =>
   problems.length === 0 ? '' : section('Needs a look', problems.map(cleanLine));
