@@ -5,7 +5,7 @@ import { loadConfig } from '../config/load.ts';
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, EXIT } from './context.ts';
 import { parseMoment } from './options.ts';
 import { type Column, renderTable } from './table.ts';
 
@@ -80,12 +80,7 @@ const renderAudit = ({ protocols, unaudited }: AuditReport, layout: { width?: nu
   return `${rows.length > 0 ? `${renderTable(rows, COLUMNS, layout)}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
 };
 
-interface AuditOptions extends CommonOptions {
-  since: string;
-  dryRun?: boolean;
-}
-
-export const audit = async (options: AuditOptions, context: CommandContext): Promise<ExitCode> => {
+export const audit: Action<{ since: string; dryRun?: boolean }> = async (options, context) => {
   const since = parseMoment(options.since, '--since', Date.now());
   const config = await loadConfig(options.config, context.env);
   const command = await openAuditCommand(config, context.signal);

@@ -8,7 +8,7 @@ import { type Names, withName } from '../features/names/names.ts';
 import { openHistory } from '../features/replay/history.ts';
 import { cleanLine, counted } from '../text.ts';
 import { ageText, clock, type Moment } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, EXIT, writeJson } from './context.ts';
 import { parsePeriod } from './options.ts';
 import { unreadLines } from './replay.ts';
 import { type Column, renderTable } from './table.ts';
@@ -85,13 +85,7 @@ const renderBacktest = (report: BacktestReport, names: Names, layout: { width?: 
   return sections.join('\n');
 };
 
-interface BacktestOptions extends CommonOptions {
-  since: string;
-  until?: string;
-  protocol?: string;
-}
-
-export const backtest = async (options: BacktestOptions, context: CommandContext): Promise<ExitCode> => {
+export const backtest: Action<{ since: string; until?: string; protocol?: string }> = async (options, context) => {
   const period = parsePeriod(options, Date.now());
   const config = await loadConfig(options.config, context.env);
   const history = openHistory(config, context.signal);

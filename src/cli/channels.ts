@@ -26,21 +26,15 @@ const maskText = (text: string): string => {
 /** Whether a text is what became of a web address, as `webLabel` writes it. */
 const isMasked = (text: string): boolean => /^https?:\/\/[^/]+ \([0-9a-f]{4}\)$/.test(text.trim());
 
-const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change));
+/** Changes every text within channels, and none outside of them. */
+const mapChannels = (value: JsonValue, change: (text: string) => string, isWithin = false): JsonValue => {
+  if (typeof value === 'string') return isWithin ? change(value) : value;
+  if (Array.isArray(value)) return value.map((each) => mapChannels(each, change, isWithin));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapTexts(each, change)]));
-};
-
-const mapChannels = (value: JsonValue, change: (text: string) => string): JsonValue => {
-  if (Array.isArray(value)) return value.map((each) => mapChannels(each, change));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, each]) => [
-    key,
-    key === CHANNELS_KEY ? mapTexts(each, change) : mapChannels(each, change),
-  ]);
-  return Object.fromEntries(entries);
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, mapChannels(each, change, isWithin || key === CHANNELS_KEY)]),
+  );
 };
 
 /** Hides in JSON for scripts what may be secret in channels. */

@@ -8,7 +8,7 @@ import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { counted } from '../text.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 
 interface CheckResult {
   /** `file:line:col: path: rule (got ...)`, by their order in the file; empty where the file is right. */
@@ -110,10 +110,7 @@ export const runCheck = async (
 };
 
 /** The `check` command: the file first, and only where it is right everything that it names. */
-export const check = async (
-  options: CommonOptions & { online?: boolean },
-  context: CommandContext,
-): Promise<ExitCode> => {
+export const check: Action<{ online?: boolean }> = async (options, context) => {
   if (options.online !== true) return runCheck(options, context);
   const { env, show, signal } = context;
   const config = await loadConfig(options.config, env);

@@ -1,19 +1,15 @@
 /** How a command is declared: its options and arguments for people, and the file that does it, loaded when it runs. */
 import { Command, Option } from 'commander';
-import type { CommandContext, CommonOptions, ExitCode } from './context.ts';
-
-/** What a command does. Its arguments stand among its options, under the names they were declared with. */
-type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
+import type { Action, CommandContext, ExitCode } from './context.ts';
 
 /**
  * `name` may go on with arguments: `trace <id>`, `retry [ids...]`. `load` gives the module that does it, and `action` is the
- * name of its function.
+ * name of its function. What it does for people is its `description`.
  */
-type MakeCommand = <Action extends string>(
+type MakeCommand = <Name extends string>(
   name: string,
-  summary: string,
-  load: () => Promise<Record<NoInfer<Action>, Run<never>>>,
-  action: Action,
+  load: () => Promise<Record<NoInfer<Name>, Action<never>>>,
+  action: Name,
 ) => Command;
 
 export interface CommandMaker {
@@ -39,9 +35,9 @@ const argumentsOf = (command: Command): Record<string, unknown> =>
 /** `end` is called with a command's exit code. */
 export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void) => {
   const printing = new Set<Command>();
-  const plain: MakeCommand = (name, summary, load, action) => {
+  const plain: MakeCommand = (name, load, action) => {
     const [word, ...given] = name.split(' ');
-    const command = new Command(word).description(summary).addOption(configOption(context)).allowExcessArguments(false);
+    const command = new Command(word).addOption(configOption(context)).allowExcessArguments(false);
     for (const argument of given) command.argument(argument);
     return command.action(async () => {
       const { [action]: run } = await load();

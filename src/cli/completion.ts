@@ -1,6 +1,7 @@
 /** `tocsin completion`: a script for the shell, made from the commands as they are declared. */
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import { shellQuoted as quoted } from './terminal.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -41,21 +42,25 @@ const nodesOf = (command: Command, path: readonly string[] = []): Node[] => [
   ...command.commands.flatMap((child) => nodesOf(child, [...path, child.name()])),
 ];
 
-/** In single quotes for a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
 const wordsOf = ({ words, options }: Node): Word[] => [...words, ...options];
 const texts = (words: readonly Word[]): string => words.map(({ text }) => text).join(' ');
 
+const pathsOf = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))]));
+
 /** As patterns of a `case`: the commands, and the options that a file follows. */
 const patternsOf = (nodes: readonly Node[]): { paths: string; files: string } => ({
-  paths: nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))])).join('|'),
+  paths: pathsOf(nodes).join('|'),
   files: [...new Set(nodes.flatMap((node) => node.files))].map(quoted).join('|'),
 });
 
+/** The body of a `case` over the commands: what each of them sets. */
+const casesOf = (nodes: readonly Node[], setsFor: (node: Node) => string): string =>
+  nodes.map((node) => `    ${quoted(node.path.join(' '))}) ${setsFor(node)} ;;`).join('\n');
+
 /** Goes along the words that were typed as far as they are commands. */
 const bash = (nodes: readonly Node[]): string => {
-  const cases = nodes.map((node) => `    ${quoted(node.path.join(' '))}) words=${quoted(texts(wordsOf(node)))} ;;`);
+  const cases = casesOf(nodes, (node) => `words=${quoted(texts(wordsOf(node)))}`);
   const { paths, files } = patternsOf(nodes);
   return `# tocsin completion bash: eval "$(tocsin completion bash)", for example in ~/.bashrc
 _tocsin() {
@@ -66,7 +71,7 @@ _tocsin() {
     case "$next" in ${paths}) path=$next ;; esac
   done
   case "$path" in
-${cases.join('\n')}
+${cases}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -76,9 +81,7 @@ complete -o default -F _tocsin tocsin
 
 const zsh = (nodes: readonly Node[]): string => {
   const described = ({ text, summary }: Word): string => quoted(`${text}:${summary.replaceAll(':', '\\:')}`);
-  const cases = nodes.map(
-    (node) => `    ${quoted(node.path.join(' '))}) found=(${wordsOf(node).map(described).join(' ')}) ;;`,
-  );
+  const cases = casesOf(nodes, (node) => `found=(${wordsOf(node).map(described).join(' ')})`);
   const { paths, files } = patternsOf(nodes);
   return `#compdef tocsin
 # tocsin completion zsh: eval "$(tocsin completion zsh)" after compinit, for example in ~/.zshrc
@@ -91,7 +94,7 @@ _tocsin() {
     case "$next" in ${paths}) path_=$next ;; esac
   done
   case "$path_" in
-${cases.join('\n')}
+${cases}
   esac
   _describe tocsin found
 }
@@ -111,13 +114,12 @@ const fish = (nodes: readonly Node[]): string => {
     });
     return [...words, ...options];
   });
-  const paths = nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))])).join(' ');
   return `# tocsin completion fish: tocsin completion fish | source, for example in ~/.config/fish/config.fish
 function __tocsin_at
   set -l at ''
   for word in (commandline -opc)[2..-1]
     set -l next (string trim -- "$at $word")
-    contains -- $next ${paths}; and set at $next
+    contains -- $next ${pathsOf(nodes).join(' ')}; and set at $next
   end
   test "$at" = "$argv[1]"
 end

@@ -69,6 +69,13 @@ export interface CommandContext extends Output {
   readStdin(): Promise<Uint8Array>;
 }
 
+/** Resolves when the person, or a supervisor, wants an end. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
 /** What `main.ts` gives: its outputs write what they get. */
 export interface ProgramContext extends Omit<CommandContext, 'raw' | 'show'> {
   /** Standard output shows colours. */
@@ -96,6 +103,12 @@ export interface CommonOptions {
   config: string;
   json?: boolean;
 }
+
+/** What a command does. Its arguments stand among its options, under the names they were declared with. */
+export type Action<Options = unknown> = (
+  options: Options & CommonOptions,
+  context: CommandContext,
+) => Promise<ExitCode>;
 
 export const writeJson = ({ write }: CommandContext, value: unknown): void =>
   write(`${JSON.stringify(value, null, 2)}\n`);

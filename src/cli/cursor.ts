@@ -4,10 +4,10 @@ import { UsageError } from '../errors.ts';
 import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.ts';
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
-import { ago, clock, iso } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
+import { ago, iso } from '../time.ts';
+import { type Action, answer, type CommonOptions } from './context.ts';
 import { oneOf, parseMoment } from './options.ts';
-import { type Column, renderTable } from './table.ts';
+import { type Column, renderTable, timeCell } from './table.ts';
 import { confirm } from './terminal.ts';
 import { exactTime } from './trace.ts';
 import { withView } from './with-view.ts';
@@ -23,8 +23,6 @@ interface SetOptions extends ShowOptions {
   to: string;
   yes?: boolean;
 }
-
-const timeOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
 
 const selectionOf = ({ protocol, source, service }: ShowOptions) => ({
   ...{ protocol, service },
@@ -49,13 +47,13 @@ const columnsFor = (states: readonly TrackState[], now: number): Column<TrackSta
   ...(isOneService(states) ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
   { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
   { head: 'source', cell: ({ source }) => source },
-  { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
-  { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
+  { head: 'queued up to (UTC)', cell: ({ cursor }) => timeCell(cursor?.position) },
+  { head: 'swept to (UTC)', cell: ({ cursor }) => timeCell(cursor?.sweptTo) },
   { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
-  { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
+  { head: 'oldest on its way', cell: ({ oldestOpen }) => timeCell(oldestOpen) },
 ];
 
-export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
+export const showCursors: Action<ShowOptions> = (options, context) =>
   withView(options, context, async (view, config) => {
     const cursors = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
     const states = await cursors.states(await cursors.tracks(selectionOf(options)));
@@ -99,7 +97,7 @@ const moveOf = ({ service, protocol, source, cursor }: TrackState, at: number): 
 const EXPLANATION =
   'The next poll reads from there. Alerts that the ledger has as delivered, dead or waiting are not sent again.';
 
-export const setCursor = (options: SetOptions, context: CommandContext): Promise<ExitCode> =>
+export const setCursor: Action<SetOptions> = (options, context) =>
   withView(options, context, async (view, config) => {
     const now = Date.now();
     const at = parseMoment(options.to, '--to', now);

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { createDrop, type Resent, type Retried } from '../features/replay/retry.ts';
 import { readLetters } from '../features/trace/trace.ts';
 import { cleanLine } from '../text.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type CommonOptions, EXIT } from './context.ts';
 import { checkSelection, countText, type DeadSelection, findLetters } from './dead.ts';
 import { confirm, createProgress } from './terminal.ts';
 import { type View, withView } from './with-view.ts';
@@ -74,7 +74,7 @@ const retrySome = async (
   }
 };
 
-export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
+export const retryDead: Action<SelectionOptions> = (options, context) =>
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
     const again = openRetry({ config, ...view, onHeld: warnOfHeld(context) });
@@ -86,7 +86,7 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
     return result.refused.length === 0 ? EXIT.done : EXIT.mistake;
   });
 
-export const dropDead = (options: SelectionOptions & { yes?: boolean }, context: CommandContext): Promise<ExitCode> =>
+export const dropDead: Action<SelectionOptions & { yes?: boolean }> = (options, context) =>
   withView(options, context, async (view) => {
     const ids = await findSome(view, options);
     await confirm(context, `drops ${countText(ids.length)}, which will not be sent any more`, options.yes);

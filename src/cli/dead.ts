@@ -10,7 +10,7 @@ import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NO_DESTINATION, nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine, counted, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, answer, EXIT, writeJson } from './context.ts';
 import { type Column, indented, renderTable } from './table.ts';
 import { exactTime, historyLines } from './trace.ts';
 import { type View, withView } from './with-view.ts';
@@ -138,7 +138,7 @@ const COLUMNS: readonly Column<Listed>[] = [
   { head: 'tries', isNumber: true, cell: ({ attempts }) => attempts },
 ];
 
-export const listDead = (options: CommonOptions & DeadFilters, context: CommandContext): Promise<ExitCode> =>
+export const listDead: Action<DeadFilters> = (options, context) =>
   withView(options, context, async (view) => {
     const letters: Listed[] = [];
     const names = await view.store.names.all();
@@ -172,7 +172,7 @@ const showText = (letter: Shown, content: Content, history: readonly string[]): 
     '',
   ].join('\n');
 
-export const showDead = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
+export const showDead: Action<{ id: string }> = (options, context) =>
   withView(options, context, async (view, config) => {
     const ids = await findLetters(view, { ids: [options.id] });
     const letters = await view.store.dead.get(ids);

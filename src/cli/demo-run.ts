@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config/load.ts';
 import { collectSecrets } from '../config/remarks.ts';
@@ -9,30 +10,17 @@ import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../ops/log.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createScrubber } from '../secret.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, type CommandContext, EXIT, untilAborted } from './context.ts';
 import { addStage, createAccount, FALLBACK, FALLBACK_AFTER_MS, playScenes } from './demo-account.ts';
 import { releaseYoungGeneration } from './heap.ts';
 import { durationOf } from './options.ts';
 import { sandboxEnvironment } from './sandbox.ts';
 
-export interface DemoOptions extends CommonOptions {
-  for?: string;
-  seed?: string;
-}
-
 const CONFIG = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url));
 const TRAFFIC = { everyMs: 500, critical: 0.12 };
 
 const until = (signal: AbortSignal, durationMs: number | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = durationMs === undefined ? undefined : setTimeout(resolve, durationMs);
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-  });
+  durationMs === undefined ? untilAborted(signal) : sleep(durationMs, undefined, { signal }).catch(() => {});
 
 /** What a person needs of a line of the log. */
 const logText = (line: string): string => {
@@ -59,7 +47,7 @@ const openDaemon = async (env: CommandContext['env'], warn: (text: string) => vo
   return createDaemon({ config, log, scrub });
 };
 
-export const runDemo = async (options: DemoOptions, context: CommandContext): Promise<ExitCode> => {
+export const runDemo: Action<{ for?: string; seed?: string }> = async (options, context) => {
   const durationMs = options.for === undefined ? undefined : durationOf(options.for, '--for', '30s');
   const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-demo-'));
   const sandbox = createSandbox(options.seed === undefined ? {} : { seed: options.seed });

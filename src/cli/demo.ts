@@ -1,6 +1,6 @@
 /** `tocsin demo`: says at once what it is; what it runs takes a second to load. */
-import type { CommandContext, ExitCode } from './context.ts';
-import type { DemoOptions } from './demo-run.ts';
+import type {} from './context.ts';
+import type { runDemo } from './demo-run.ts';
 
 const HEADER = `Tocsin demo: a fake monitoring service and fake receivers of every kind, a private Redis, and the real daemon between.
 In the first minute: a whole message, a storm that becomes a digest, and a channel that breaks and is mended.
@@ -9,8 +9,8 @@ Ctrl-C ends it.
 Starting ...
 `;
 
-export const demo = async (options: DemoOptions, context: CommandContext): Promise<ExitCode> => {
+export const demo: typeof runDemo = async (options, context) => {
   context.raw.write(HEADER);
-  const { runDemo } = await import('./demo-run.ts');
-  return runDemo(options, context);
+  const loaded = await import('./demo-run.ts');
+  return loaded.runDemo(options, context);
 };

@@ -6,10 +6,9 @@ import { UsageError } from '../errors.ts';
 import type { KnownDestination } from '../features/approval/destinations.ts';
 import { nameOf as recordedName } from '../ledger/record.ts';
 import { cleanLine, countedInWords } from '../text.ts';
-import { clock } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type CommonOptions, EXIT } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
-import { type Column, renderTable } from './table.ts';
+import { type Column, renderTable, timeCell } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
@@ -26,11 +25,11 @@ const COLUMNS: readonly Column<KnownDestination>[] = [
   { head: 'destination', shrinks: true, cell: shownLabel },
   { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
   { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
-  { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
+  { head: 'since (UTC)', cell: ({ since }) => timeCell(since) },
   { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
 ];
 
-export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
+export const listDestinations: Action = (options, context) =>
   withView(options, context, async (view, config) => {
     const known = await openApproval(view, config).list();
     const text = () => (known.length === 0 ? 'no destination is known yet\n' : renderTable(known, COLUMNS, context));
@@ -77,7 +76,7 @@ const approvedText = ({ one, sent }: { one: KnownDestination; sent: number }): s
   return `${nameOf(one)}: approved${rest}\n`;
 };
 
-export const approveDestinations = (options: ApproveOptions, context: CommandContext): Promise<ExitCode> =>
+export const approveDestinations: Action<ApproveOptions> = (options, context) =>
   withView(options, context, async (view, config) => {
     const approval = openApproval(view, config);
     const some = await chosen(options, approval, context);
@@ -97,40 +96,13 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     return EXIT.done;
   });
 
-interface RevokeOptions extends CommonOptions {
-  name: string;
-  drop?: boolean;
-}
-
 /** Why the config itself allows a destination. */
 const IN_CONFIG: Partial<Record<KnownDestination['state'], string>> = {
   config: 'is named by the config itself',
   allowed: 'fits destinations.allow',
 };
 
-/** False where it was revoked before. */
-const revoke = async (
-  { store }: View,
-  approval: ReturnType<typeof openApproval>,
-  one: KnownDestination,
-): Promise<boolean> => {
-  const revoked = await approval.revoke(one);
-  if (revoked) await store.operatorLog.record({ action: 'destination-revoked', ...factsOf(one) });
-  return revoked;
-};
-
-/** Gives how many alerts. */
-const dropHeld = async (
-  { store }: View,
-  approval: ReturnType<typeof openApproval>,
-  one: KnownDestination,
-): Promise<number> => {
-  const dropped = await approval.drop(one);
-  await store.operatorLog.record({ action: 'destination-dropped', ...factsOf(one), dropped });
-  return dropped;
-};
-
-export const revokeDestination = (options: RevokeOptions, context: CommandContext): Promise<ExitCode> =>
+export const revokeDestination: Action<{ name: string; drop?: boolean }> = (options, context) =>
   withView(options, context, async (view, config) => {
     const approval = openApproval(view, config);
     const one = await approval.find(options.name);
@@ -139,21 +111,22 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
       const next = `take it out there first, then revoke it: nothing has changed`;
       throw new UsageError(`${nameOf(one)} ${inConfig}, so it would still get alerts; ${next}`);
     }
+    const { operatorLog } = view.store;
     const drops = options.drop === true;
-    const revoked = await revoke(view, approval, one);
+    // False where it was revoked before.
+    const revoked = await approval.revoke(one);
+    if (revoked) await operatorLog.record({ action: 'destination-revoked', ...factsOf(one) });
     if (!revoked && !drops) {
       throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up the alerts that wait for it`);
     }
-    const dropped = drops ? await dropHeld(view, approval, one) : 0;
+    const dropped = drops ? await approval.drop(one) : 0;
+    if (drops) await operatorLog.record({ action: 'destination-dropped', ...factsOf(one), dropped });
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${countedInWords(dropped, 'alert')} given up`] : [])];
     return answer(context, options, { id: one.id, revoked, dropped }, () => `${nameOf(one)}: ${done.join(', ')}\n`);
   });
 
 /** Sends again to a destination that had said that it wants nothing more. */
-export const enableDestination = (
-  { name, ...options }: CommonOptions & { name: string },
-  context: CommandContext,
-): Promise<ExitCode> =>
+export const enableDestination: Action<{ name: string }> = ({ name, ...options }, context) =>
   withView(options, context, async ({ store }) => {
     const named = (await store.disabled.list()).filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;

@@ -10,7 +10,7 @@ import { envFileOf, withEnvFile } from '../config/variables.ts';
 import { ConfigError, messageOf, UsageError } from '../errors.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { replacePrivateFile } from '../private-file.ts';
-import { type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { type Action, EXIT } from './context.ts';
 import {
   askChannel,
   askService,
@@ -22,9 +22,9 @@ import {
 } from './init-answers.ts';
 import { type ChannelAnswers, configText, envText, type ServiceAnswers, serviceText, variable } from './init-config.ts';
 import { kindOf } from './options.ts';
+import { shellQuoted } from './terminal.ts';
 
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuoted(word));
 
 /** What was written, and what comes next. */
 const nextSteps = (
@@ -177,7 +177,7 @@ const tryChannel = async (setup: Setup, service: ServiceAnswers, channel: Channe
   return tryIt();
 };
 
-export const init = async (options: InitOptions, context: CommandContext): Promise<ExitCode> => {
+export const init: Action<InitOptions> = async (options, context) => {
   await refuseOverwrite(options);
   if (options.channel !== undefined) kindOf(options.channel);
   const variables = { known: withEnvFile(options.config, context.env).environment, given: {} };

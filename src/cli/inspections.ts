@@ -17,12 +17,11 @@ import {
   readAssessment,
 } from '../service/wire.ts';
 import { cleanLine, shorten } from '../text.ts';
-import { clock } from '../time.ts';
-import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, EXIT } from './context.ts';
 import { limitOf, pageSizeFor, printListing } from './listing.ts';
 import { parseMoment } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
-import { type Column, renderTable } from './table.ts';
+import { type Column, renderTable, timeCell } from './table.ts';
 
 interface PeriodOptions {
   since?: string;
@@ -93,9 +92,6 @@ export const inspectionQuery = (options: InspectionOptions, now: number): Inspec
   };
 };
 
-/** `2026-11-20 10:07:31`, in UTC, of epoch milliseconds; undefined stays so. */
-const timeText = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
-
 const FIELD_MAX = 80;
 
 /** A text or a number in one line that is not long; anything else is the empty text. */
@@ -129,13 +125,13 @@ const detailsOf = ({ id, raw }: Inspection): string => {
 };
 
 const inspectionColumns = (chainText: (item: JsonObject) => string): Column<Inspection>[] => [
-  { head: 'inspected (UTC)', cell: ({ dates }) => timeText(dates.createdAt ?? dates.txTimestamp) },
+  { head: 'inspected (UTC)', cell: ({ dates }) => timeCell(dates.createdAt ?? dates.txTimestamp) },
   { head: 'assessment', shrinks: true, cell: ({ assessment }) => assessment.replace(/^suspecious$/, 'suspicious') },
   { head: 'chain', shrinks: true, cell: ({ raw }) => chainText(raw) },
   { head: 'transaction', cell: ({ txHash }) => txHash },
 ];
 
-export const listInspections = async (options: ListOptions, context: CommandContext): Promise<ExitCode> => {
+export const listInspections: Action<ListOptions> = async (options, context) => {
   const limit = limitOf(options);
   const asked = inspectionQuery(options, Date.now());
   return await withServices(options, context, async (services) => {
@@ -163,10 +159,7 @@ const COUNTS = ['critical', 'suspicious', 'total', 'page'] as const;
 const renderStats = (stats: InspectionStats): string =>
   COUNTS.map((name) => `${name.padEnd(12)}${String(stats[name] ?? 'not given').padStart(10)}\n`).join('');
 
-export const inspectionStats = async (
-  options: ServiceOptions & InspectionOptions,
-  context: CommandContext,
-): Promise<ExitCode> => {
+export const inspectionStats: Action<ServiceOptions & InspectionOptions> = async (options, context) => {
   const query = inspectionQuery(options, Date.now());
   return await withServices(options, context, async (services) => {
     const { client } = await services.listing([options.protocol]);
@@ -200,11 +193,11 @@ const numbered = (page: Page<Notification>): Page<Stored> => {
 };
 
 const NOTIFICATION_COLUMNS: readonly Column<Stored>[] = [
-  { head: 'stored (UTC)', cell: ({ notification }) => timeText(notification.dates.createdAt) },
+  { head: 'stored (UTC)', cell: ({ notification }) => timeCell(notification.dates.createdAt) },
   { head: 'protocol', shrinks: true, cell: ({ notification }) => notification.protocol },
 ];
 
-export const notifications = async (options: NotificationOptions, context: CommandContext): Promise<ExitCode> => {
+export const notifications: Action<NotificationOptions> = async (options, context) => {
   const limit = limitOf(options);
   const period = periodOf(options, Date.now());
   const protocols = [...new Set(options.protocol)];

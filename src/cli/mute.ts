@@ -11,7 +11,7 @@ import { createGlobs } from '../globs.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommonOptions, EXIT } from './context.ts';
 import { type Column, renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -64,7 +64,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   ];
 };
 
-export const addMute = async (options: AddOptions, context: CommandContext): Promise<ExitCode> => {
+export const addMute: Action<AddOptions> = async (options, context) => {
   lengthOf(options.for);
   return withView(options, context, async (view, config) => {
     const mute = muteOf(options, config.mutes, Date.now());
@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<Shown>[] = [
   { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
 ];
 
-export const listMutes = (options: CommonOptions & { all?: boolean }, context: CommandContext): Promise<ExitCode> =>
+export const listMutes: Action<{ all?: boolean }> = (options, context) =>
   withView(options, context, async (view, config) => {
     const { active, over, past } = await openMuting(view, config).states();
     const ended = options.all === true ? [...over, ...past] : [];
@@ -115,12 +115,6 @@ const activeMute = async (id: string, view: View, config: Config): Promise<Store
   throw new UsageError(`no mute '${id}' holds; \`tocsin mute list\` shows those that do`);
 };
 
-interface ExtendOptions extends CommonOptions {
-  id: string;
-  for: string;
-  author?: string;
-}
-
 /** From now on, so that a mute that is extended again and again is looked at again and again. */
 const endWithin = (mute: StoredMute, lengthMs: number, { maxLength }: Config['mutes'], now: number): number => {
   const until = Date.parse(mute.until) + lengthMs;
@@ -129,7 +123,7 @@ const endWithin = (mute: StoredMute, lengthMs: number, { maxLength }: Config['mu
   throw new UsageError(`${mute.id} would last until ${clockText(iso(until))}: it may last at most ${most}`);
 };
 
-export const extendMute = async (options: ExtendOptions, context: CommandContext): Promise<ExitCode> => {
+export const extendMute: Action<{ id: string; for: string; author?: string }> = async (options, context) => {
   const [extendedBy, lengthMs] = [authorOf(options), lengthOf(options.for)];
   return withView(options, context, async (view, config) => {
     const mute = await activeMute(options.id, view, config);
@@ -145,7 +139,7 @@ export const extendMute = async (options: ExtendOptions, context: CommandContext
   });
 };
 
-export const endMute = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
+export const endMute: Action<{ id: string }> = (options, context) =>
   withView(options, context, async (view, config) => {
     const mute = await activeMute(options.id, view, config);
     const at = Date.now();

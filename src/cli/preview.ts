@@ -29,7 +29,7 @@ import type { ServiceClient } from '../service/client.ts';
 import { walkPages } from '../service/paginate.ts';
 import { type Notification, notificationId } from '../service/wire.ts';
 import { iso } from '../time.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, type CommandContext, EXIT, writeJson } from './context.ts';
 import { oneOf } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 
@@ -115,18 +115,11 @@ interface Composed {
   bodies: unknown[];
 }
 
-interface PreviewSettings {
-  kind: ChannelKind;
-  format: Format;
-  webhookFormat: WebhookFormat;
-  /** ISO 8601. */
-  sentAt: string;
-}
-
 /** As a channel would. `config`: whose names, links and templates word it; without one, the defaults do. */
 const composePreview = async (
   previewed: Previewed,
-  { kind, format, webhookFormat, sentAt }: PreviewSettings,
+  kind: ChannelKind,
+  { format, webhookFormat, sentAt }: { format: Format; webhookFormat: WebhookFormat; sentAt: string },
   config: Config | undefined,
   { warn }: CommandContext,
 ): Promise<Composed> => {
@@ -197,7 +190,7 @@ const kindsOf = ({ kind }: PreviewOptions, config: Config | undefined): ChannelK
   return configured.length > 0 ? configured : CHANNEL_KINDS.filter((one) => isHuman({ kind: one }));
 };
 
-export const preview = async (options: PreviewOptions, context: CommandContext): Promise<ExitCode> => {
+export const preview: Action<PreviewOptions> = async (options, context) => {
   const format = oneOf('--format', options.format, FORMATS);
   const webhookFormat = oneOf('--webhook-format', options.webhookFormat, WEBHOOK_FORMATS);
   const config = await configOf(options, context);
@@ -205,9 +198,7 @@ export const preview = async (options: PreviewOptions, context: CommandContext):
   const shown = await previewed(options, context);
   const sentAt = options.id === undefined ? SENT_AT : iso(Date.now());
   const settings = { format, webhookFormat, sentAt };
-  const composed = await Promise.all(
-    kinds.map((kind) => composePreview(shown, { kind, ...settings }, config, context)),
-  );
+  const composed = await Promise.all(kinds.map((kind) => composePreview(shown, kind, settings, config, context)));
   const now = Date.parse(sentAt);
   if (options.json === true) writeJson(context, composed);
   else if (options.open === true || options.html !== undefined) await writePages(composed, options, now, context);

@@ -45,7 +45,8 @@ const commands = (make: CommandMaker): Command[] => [
   ...serviceCommands(make),
   ...receiverCommands(make),
   make
-    .plain('schema', "print the config's JSON Schema", () => import('./schema.ts'), 'schema')
+    .plain('schema', () => import('./schema.ts'), 'schema')
+    .description("print the config's JSON Schema")
     .option('--webhook', "print the schema of the webhooks' bodies instead"),
 ];
 

@@ -1,19 +1,13 @@
 /** `tocsin protocols history`: which changes of a protocol's settings the daemons have seen. Asks no service. */
-import { nearest } from '../config/problems.ts';
+import { didYouMean } from '../config/problems.ts';
 import { UsageError } from '../errors.ts';
 import type { Difference } from '../features/tripwire/message.ts';
 import { HISTORY_BOUNDS, type SeenChange } from '../features/tripwire/store.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
+import { type Action, answer } from './context.ts';
 import { oneOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
-
-interface HistoryOptions extends CommonOptions {
-  name: string;
-  /** Name of the `services` entry. */
-  service?: string;
-}
 
 interface ServiceHistory {
   service: string;
@@ -31,19 +25,13 @@ const namesOf = async ({ catalog, store }: View, service: string): Promise<Reado
   return new Set([...listed, ...others, ...(await store.tripwire.changed(service))]);
 };
 
-const chosenServices = (all: readonly string[], wanted: string | undefined): readonly string[] =>
-  wanted === undefined ? all : [oneOf('--service', wanted, all)];
-
 const historiesOf = async (view: View, services: readonly string[], name: string): Promise<ServiceHistory[]> => {
   const known = new Map<string, ReadonlySet<string>>();
   for (const service of services) known.set(service, await namesOf(view, service));
   const fitting = services.filter((service) => known.get(service)?.has(name));
   if (fitting.length === 0) {
-    const near = nearest(
-      name,
-      [...known.values()].flatMap((names) => [...names]),
-    );
-    const hint = near === undefined ? '' : `; did you mean '${cleanLine(near)}'?`;
+    const names = [...known.values()].flatMap((each) => [...each]);
+    const hint = cleanLine(didYouMean(name, names));
     throw new UsageError(`${services.join(', ')}: no protocol '${cleanLine(name)}' is known${hint}`);
   }
   const { tripwire } = view.store;
@@ -78,13 +66,11 @@ const historyText = (name: string, { service, since, changes, isCut }: ServiceHi
   return [head, ...changes.flatMap(changeLines), ...(isCut ? [cutText] : [])].map((line) => `${line}\n`).join('');
 };
 
-export const protocolHistory = (options: HistoryOptions, context: CommandContext): Promise<ExitCode> =>
+export const protocolHistory: Action<{ name: string; service?: string }> = (options, context) =>
   withView(options, context, async (view, config) => {
-    const { name } = options;
-    const services = chosenServices(
-      config.services.map((service) => service.name),
-      options.service,
-    );
+    const { name, service } = options;
+    const all = config.services.map((one) => one.name);
+    const services = service === undefined ? all : [oneOf('--service', service, all)];
     const histories = await historiesOf(view, services, name);
     return answer(context, options, { protocol: name, services: histories }, () =>
       histories.map((history) => historyText(name, history)).join(''),

@@ -4,7 +4,7 @@ import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';
 import { CHANNELS, channelChanges, channelSummary, createChannelMask } from './channels.ts';
-import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
 import { printListing } from './listing.ts';
 import { allProtocols, type ServiceOptions, withServices } from './services.ts';
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Protocol>[] = [
   { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
 ];
 
-export const listProtocols = async (options: ListOptions, context: CommandContext): Promise<ExitCode> =>
+export const listProtocols: Action<ListOptions> = async (options, context) =>
   await withServices(options, context, async (services) => {
     const { client } = services.chosen();
     const hideAssets = options.hideAssets === true ? true : undefined;
@@ -97,7 +97,7 @@ const checkName = (name: string): void => {
   if (name === '.' || name === '..') throw new UsageError(`--name must not be '${name}': no URL can carry it`);
 };
 
-export const createProtocol = async (options: CreateOptions, context: CommandContext): Promise<ExitCode> => {
+export const createProtocol: Action<CreateOptions> = async (options, context) => {
   const { name } = options;
   checkName(name);
   if (options.assets === STANDARD_INPUT && options.channels === STANDARD_INPUT)
@@ -124,7 +124,7 @@ export const createProtocol = async (options: CreateOptions, context: CommandCon
 const changesText = ({ changes }: Confirmation, sent: number): string =>
   changes === undefined ? `Sent ${sent}` : `Added ${changes.added ?? '?'} and modified ${changes.modified ?? '?'}`;
 
-export const addAssets = async (options: AddOptions, context: CommandContext): Promise<ExitCode> => {
+export const addAssets: Action<AddOptions> = async (options, context) => {
   const assets = await readList(options.assets, ASSETS, context);
   return await withServices(options, context, async (services) => {
     const { client, protocol, id } = await services.owned(options.protocol);
@@ -138,7 +138,7 @@ export const addAssets = async (options: AddOptions, context: CommandContext): P
 const askerOf = ({ channels }: ReplaceOptions, { ask }: CommandContext): Pick<CommandContext, 'ask'> =>
   channels === STANDARD_INPUT || ask === undefined ? {} : { ask };
 
-export const replaceChannels = async (options: ReplaceOptions, context: CommandContext): Promise<ExitCode> => {
+export const replaceChannels: Action<ReplaceOptions> = async (options, context) => {
   const notificationChannels = await readList(options.channels, CHANNELS, context);
   return await withServices(options, context, async (services) => {
     const { client, protocol, id } = await services.owned(options.protocol);

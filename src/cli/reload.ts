@@ -2,12 +2,8 @@
 import { askToReload, type DaemonAnswer } from '../app/reload.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, EXIT, type ExitCode } from './context.ts';
 import { durationOf } from './options.ts';
-
-interface ReloadOptions extends CommonOptions {
-  timeout: string;
-}
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `\n  ${line}`).join('');
 
@@ -38,7 +34,7 @@ const exitOf = (answers: readonly DaemonAnswer[]): ExitCode => {
 };
 
 /** Daemons may have secrets that this shell has not: only what is wrong here for certain is refused here. */
-export const reload = async (options: ReloadOptions, context: CommandContext): Promise<ExitCode> => {
+export const reload: Action<{ timeout: string }> = async (options, context) => {
   const timeoutMs = durationOf(options.timeout, '--timeout', '60s');
   try {
     const { config } = await loadWithoutSecrets(options.config, context.env);

@@ -19,7 +19,7 @@ import { destinationsAt, routeSettings } from '../features/routes/routes.ts';
 import { targetOf } from '../ledger/record.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clock, iso } from '../time.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, type CommandContext, type CommonOptions, EXIT, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './options.ts';
 import { type Column, renderTable } from './table.ts';
@@ -176,7 +176,7 @@ const plain = ({ alert: { item: _item, replay: _replay, ...rest }, routes }: Rep
   ...(routes.skipped === undefined ? {} : { skipped: routes.skipped }),
 });
 
-export const replay = async (options: ReplayOptions, context: CommandContext): Promise<ExitCode> => {
+export const replay: Action<ReplayOptions> = async (options, context) => {
   const period = parsePeriod(options, Date.now());
   const config = await loadConfig(options.config, context.env);
   const to = destinationsOf(options.to, config);

@@ -7,14 +7,8 @@ import { createLogger, logFormOf } from '../ops/log.ts';
 import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
 import { version } from '../version.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, untilAborted } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** `pace`: a test gives a faster one. */
 export const run = async (
@@ -61,7 +55,7 @@ export const run = async (
   };
   try {
     const started = daemon.start().finally(releaseYoungGeneration);
-    const ended = await Promise.race([started.then(() => daemon.failed), aborted(signal).then(() => undefined)]);
+    const ended = await Promise.race([started.then(() => daemon.failed), untilAborted(signal).then(() => undefined)]);
     if (ended === undefined) {
       await stop();
       return EXIT.done;

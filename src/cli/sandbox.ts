@@ -3,7 +3,7 @@
 import { UsageError } from '../errors.ts';
 import type { ReceiverPorts } from '../sandbox/receivers/receivers.ts';
 import { createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, EXIT, untilAborted, writeJson } from './context.ts';
 
 /** What config/demo.yaml asks for, filled in with a sandbox's addresses. */
 export const sandboxEnvironment = ({ service, slack, telegram, smtp, webhook }: SandboxAddresses) => ({
@@ -18,7 +18,7 @@ export const sandboxEnvironment = ({ service, slack, telegram, smtp, webhook }: 
   TOCSIN_SANDBOX_WEBHOOK_SECRET: webhook.secret,
 });
 
-interface SandboxCommandOptions extends CommonOptions {
+interface SandboxOptions {
   host: string;
   publicHost?: string;
   port: string;
@@ -44,13 +44,7 @@ const portsFrom = (text: string) => {
 const ready =
   'The sandbox runs until Ctrl-C. Export these variables in another terminal, and TOCSIN_DATA_DIR, a directory for the\nqueue. Then add --config config/demo.yaml to other commands.\n';
 
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
-export const sandbox = async (options: SandboxCommandOptions, context: CommandContext): Promise<ExitCode> => {
+export const sandbox: Action<SandboxOptions> = async (options, context) => {
   const { host, publicHost, seed } = options;
   const world = createSandbox({
     host,

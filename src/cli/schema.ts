@@ -2,7 +2,7 @@
 import { isObject } from '../alert.ts';
 import { payloadJsonSchema } from '../channels/webhook/schema.ts';
 import { inputJsonSchema } from '../config/schema.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, EXIT, writeJson } from './context.ts';
 
 type Node = Record<string, unknown>;
 
@@ -45,10 +45,7 @@ export const configJsonSchema = (): Record<string, unknown> => {
 };
 
 /** The command: prints the schema, to be saved where an editor or a receiver's developer looks for it. */
-export const schema = async (
-  { webhook = false }: { webhook?: boolean },
-  context: CommandContext,
-): Promise<ExitCode> => {
+export const schema: Action<{ webhook?: boolean }> = async ({ webhook = false }, context) => {
   writeJson(context, webhook ? payloadJsonSchema() : configJsonSchema());
   return EXIT.done;
 };

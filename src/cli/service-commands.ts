@@ -35,91 +35,71 @@ const withSecretsOption = (command: Command): Command =>
 
 const protocolCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./protocols.ts');
-  const list = command('list', 'list all protocols that the API key may see', load, 'listProtocols');
-  const create = command('create', 'create a protocol', load, 'createProtocol');
-  const add = command('add-assets', 'add assets to a protocol, or change them', load, 'addAssets');
-  const replace = command('replace-channels', 'replace all channels of a protocol', load, 'replaceChannels');
-  const history = command(
-    'history <name>',
-    "show the changes of a protocol's channels, triggers, tracking and detectors that the daemons have seen, newest first",
-    () => import('./protocol-history.ts'),
-    'protocolHistory',
-  );
+  const list = command('list', load, 'listProtocols')
+    .description('list all protocols that the API key may see')
+    .option('--hide-assets', 'leave the assets out, which is faster');
+  const create = command('create', load, 'createProtocol')
+    .description('create a protocol')
+    .requiredOption('--name <name>', 'name of the protocol')
+    .option('--assets <file>', `its assets: ${INPUT}`)
+    .option('--channels <file>', `its channels: ${INPUT}`);
+  const add = command('add-assets', load, 'addAssets')
+    .description('add assets to a protocol, or change them')
+    .requiredOption('--protocol <name|id>', 'the protocol')
+    .requiredOption('--assets <file>', `its assets: ${INPUT}`);
+  const replace = command('replace-channels', load, 'replaceChannels')
+    .description('replace all channels of a protocol')
+    .requiredOption('--protocol <name|id>', 'the protocol')
+    .requiredOption('--channels <file>', `its channels: ${INPUT}; an empty list removes all`)
+    .option('--yes', 'do not ask for confirmation');
+  const history = command('history <name>', () => import('./protocol-history.ts'), 'protocolHistory')
+    .description(
+      "show the changes of a protocol's channels, triggers, tracking and detectors that the daemons have seen, newest first",
+    )
+    .option('--service <name>', 'only at this service of the config');
   return group('protocols', 'protocols at the monitoring service: their assets and channels', [
-    withService(withSecretsOption(list.option('--hide-assets', 'leave the assets out, which is faster'))),
-    withService(
-      create
-        .requiredOption('--name <name>', 'name of the protocol')
-        .option('--assets <file>', `its assets: ${INPUT}`)
-        .option('--channels <file>', `its channels: ${INPUT}`),
-    ),
-    withService(
-      add
-        .requiredOption('--protocol <name|id>', 'the protocol')
-        .requiredOption('--assets <file>', `its assets: ${INPUT}`),
-    ),
-    withService(
-      replace
-        .requiredOption('--protocol <name|id>', 'the protocol')
-        .requiredOption('--channels <file>', `its channels: ${INPUT}; an empty list removes all`)
-        .option('--yes', 'do not ask for confirmation'),
-    ),
-    history.option('--service <name>', 'only at this service of the config'),
+    withService(withSecretsOption(list)),
+    ...[create, add, replace].map(withService),
+    history,
   ]);
 };
 
 const inspectionCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./inspections.ts');
-  const list = command('list', 'list inspections, newest first', load, 'listInspections');
-  const stats = command('stats', 'count inspections by assessment', load, 'inspectionStats');
+  const list = command('list', load, 'listInspections').description('list inspections, newest first');
+  const stats = command('stats', load, 'inspectionStats').description('count inspections by assessment');
   return group('inspections', 'inspections at the monitoring service', [
     withService(withLimit(withInspectionFilter(list))),
     withService(withInspectionFilter(stats)),
   ]);
 };
 
-export const serviceCommands = (make: CommandMaker): Command[] => [
-  protocolCommands(make),
-  inspectionCommands(make),
-  withService(
-    withSecretsOption(
-      make
-        .command(
-          'settings',
-          "show a protocol's detectors, assets and channels at the monitoring service",
-          () => import('./settings.ts'),
-          'settings',
-        )
-        .requiredOption('--protocol <name>', 'the protocol'),
-    ),
-  ),
-  withService(
-    withLimit(
-      withPeriod(
-        make
-          .command(
-            'notifications',
-            'list the stored notifications of the monitoring service',
-            () => import('./inspections.ts'),
-            'notifications',
-          )
-          .requiredOption('--protocol <name...>', 'the protocols'),
-      ),
-    ),
-  ),
-];
+export const serviceCommands = (make: CommandMaker): Command[] => {
+  const settings = make
+    .command('settings', () => import('./settings.ts'), 'settings')
+    .description("show a protocol's detectors, assets and channels at the monitoring service")
+    .requiredOption('--protocol <name>', 'the protocol');
+  const notifications = make
+    .command('notifications', () => import('./inspections.ts'), 'notifications')
+    .description('list the stored notifications of the monitoring service')
+    .requiredOption('--protocol <name...>', 'the protocols');
+  return [
+    protocolCommands(make),
+    inspectionCommands(make),
+    withService(withSecretsOption(settings)),
+    withService(withLimit(withPeriod(notifications))),
+  ];
+};
 
 const SECRET = 'the secret, whsec_...; default: $TOCSIN_WEBHOOK_SECRET, else the one in the config';
 
 /** For people who write webhook receivers. They need neither daemon nor network. */
 export const receiverCommands = ({ command, group }: CommandMaker): Command[] => [
   group('webhook', 'for authors of receivers: check a webhook, make a signed example, get the secret of a receiver', [
-    command(
-      'verify [body]',
-      'check the signature of a received webhook, and say why it fails; the body is a file or standard input',
-      () => import('./webhook-verify.ts'),
-      'verify',
-    )
+    command('verify [body]', () => import('./webhook-verify.ts'), 'verify')
+      .description(
+        'check the signature of a received webhook, and say why it fails; the body is a file or standard input',
+      )
       .option('--headers <file>', 'a file with its HTTP headers, as curl -i prints them; the body may follow')
       .option('--id <value>', 'its webhook-id header')
       .option('--timestamp <value>', 'its webhook-timestamp header')
@@ -130,21 +110,16 @@ export const receiverCommands = ({ command, group }: CommandMaker): Command[] =>
         "the receiver's URL; needed where the config has deriveSecrets: each URL has its own secret",
       )
       .option('--tolerance <duration>', 'how far its timestamp may be from now', '5m'),
-    command(
-      'sample',
-      'print a webhook as a curl command, signed where its format is, to try a receiver',
-      () => import('./webhook-sample.ts'),
-      'sample',
-    )
+    command('sample', () => import('./webhook-sample.ts'), 'sample')
+      .description('print a webhook as a curl command, signed where its format is, to try a receiver')
       .option('--type <type>', 'the webhook type, like inspection.critical', 'test.sample')
       .option('--format <format>', `the format: ${WEBHOOK_FORMATS.join(', ')}`, 'standard')
       .option('--url <url>', 'URL of the receiver', 'http://127.0.0.1:8080/')
       .option('--secret <secret>', SECRET),
-    command(
-      'secret <url>',
-      'print the secret by which the receiver at this URL verifies; while the config has two, the newer first',
-      () => import('./webhook-secrets.ts'),
-      'secret',
-    ).option('--derived', 'the one derived from channels.webhook.secret, also while another one is in use'),
+    command('secret <url>', () => import('./webhook-secrets.ts'), 'secret')
+      .description(
+        'print the secret by which the receiver at this URL verifies; while the config has two, the newer first',
+      )
+      .option('--derived', 'the one derived from channels.webhook.secret, also while another one is in use'),
   ]),
 ];

@@ -1,7 +1,7 @@
 /** Which of the config's services a command asks: the one it names, the only one, or the one that lists a protocol. */
 
 import { loadConfig } from '../config/load.ts';
-import { nearest } from '../config/problems.ts';
+import { didYouMean } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
@@ -23,13 +23,6 @@ interface ChosenService {
   config: Config;
 }
 
-/** A protocol that can be changed. */
-interface OwnedProtocol {
-  client: ServiceClient;
-  protocol: Protocol;
-  id: string;
-}
-
 const quoted = (names: readonly string[]): string => names.map((name) => `'${cleanLine(name)}'`).join(', ');
 
 /** All protocols of a key, without their assets. */
@@ -43,27 +36,24 @@ export const allProtocols = async (client: ServiceClient, signal: AbortSignal): 
   return protocols;
 };
 
-/** The error for a protocol that nobody lists, with the most similar name. */
-const unknownProtocol = (services: readonly ChosenService[], wanted: string, known: readonly string[]): UsageError => {
-  const near = nearest(wanted, known);
-  const suggestion = near === undefined ? '' : `; did you mean ${quoted([near])}?`;
-  const names = services.map(({ client }) => client.name).join(', ');
-  return new UsageError(`${names}: no protocol ${quoted([wanted])} is listed${suggestion}`);
-};
-
-interface Listed {
-  service: ChosenService;
-  protocols: Protocol[];
-}
-
-const listAll = (services: readonly ChosenService[], signal: AbortSignal): Promise<Listed[]> =>
+const listAll = (services: readonly ChosenService[], signal: AbortSignal) =>
   Promise.all(services.map(async (service) => ({ service, protocols: await allProtocols(service.client, signal) })));
 
-const listingOf = (listed: readonly Listed[], wanted: readonly string[]): ChosenService => {
+type Listed = Awaited<ReturnType<typeof listAll>>;
+
+/** The error for a protocol that nobody lists, with the most similar name. */
+const unknownProtocol = (listed: Listed, wanted: string): UsageError => {
+  const known = listed.flatMap(({ protocols }) => protocols.map(({ name }) => name));
+  const names = listed.map(({ service: { client } }) => client.name).join(', ');
+  const hint = cleanLine(didYouMean(wanted, known));
+  return new UsageError(`${names}: no protocol ${quoted([wanted])} is listed${hint}`);
+};
+
+const listingOf = (listed: Listed, wanted: readonly string[]): ChosenService => {
   const services = listed.map(({ service }) => service);
   const byService = listed.map(({ protocols }) => protocols.map(({ name }) => name));
   const missing = wanted.find((name) => !byService.flat().includes(name));
-  if (missing !== undefined) throw unknownProtocol(services, missing, byService.flat());
+  if (missing !== undefined) throw unknownProtocol(listed, missing);
   const [first, ...others] = services.filter((_, index) => wanted.every((name) => byService[index]?.includes(name)));
   if (first === undefined) throw new UsageError(`no service lists all of ${quoted(wanted)}: ask one after the other`);
   if (others.length === 0) return first;
@@ -71,17 +61,14 @@ const listingOf = (listed: readonly Listed[], wanted: readonly string[]): Chosen
   throw new UsageError(`several services list ${quoted(wanted)}: name one with --service (${names})`);
 };
 
-const ownedOf = (listed: readonly Listed[], wanted: string): OwnedProtocol => {
+/** The protocol, with the id by which it can be changed. */
+const ownedOf = (listed: Listed, wanted: string) => {
   const all = listed.flatMap(({ service: { client }, protocols }) =>
     protocols.map((protocol) => ({ client, protocol })),
   );
   const byId = all.filter(({ protocol }) => protocol.id === wanted);
   const [first, ...others] = byId.length > 0 ? byId : all.filter(({ protocol }) => protocol.name === wanted);
-  if (first === undefined) {
-    const services = listed.map(({ service }) => service);
-    const known = all.map(({ protocol }) => protocol.name);
-    throw unknownProtocol(services, wanted, known);
-  }
+  if (first === undefined) throw unknownProtocol(listed, wanted);
   if (others.length > 0) {
     const ids = [first, ...others].map(
       ({ client, protocol }) => `${cleanLine(protocol.id ?? 'no id')} at ${client.name}`,
@@ -115,7 +102,7 @@ const createServices = (opened: readonly ChosenService[], wanted: string | undef
       return others.length === 0 ? first : listingOf(await listAll(candidates, signal), asked);
     },
     /** The one protocol of this id, else of this name. Throws a `UsageError`. */
-    owned: async (protocol: string): Promise<OwnedProtocol> => {
+    owned: async (protocol: string) => {
       required([protocol]);
       return ownedOf(await listAll(candidates, signal), protocol);
     },

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from '../alert.ts';
 import { type ChannelRow, channelRows } from '../channels/registry.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
 import { createChannelMask } from './channels.ts';
-import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { type Action, type CommandContext, EXIT, writeJson } from './context.ts';
 import { createChainText, fieldText } from './inspections.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 import { type Column, indented, renderTable } from './table.ts';
@@ -49,7 +49,7 @@ const renderSettings = (
   ].join('\n');
 };
 
-export const settings = async (options: SettingsOptions, context: CommandContext): Promise<ExitCode> =>
+export const settings: Action<SettingsOptions> = async (options, context) =>
   await withServices(options, context, async (services) => {
     const { client, config } = await services.listing([options.protocol]);
     const found = await client.settings(options.protocol, context.signal);

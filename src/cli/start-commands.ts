@@ -5,20 +5,12 @@ import { CHANNEL_KINDS, KINDS_TEXT } from '../alert.ts';
 import type { CommandMaker } from './command.ts';
 
 const sandboxCommands = ({ command, plain }: CommandMaker): Command[] => [
-  plain(
-    'demo',
-    'try the whole system on this machine, with a fake service and fake receivers',
-    () => import('./demo.ts'),
-    'demo',
-  )
+  plain('demo', () => import('./demo.ts'), 'demo')
+    .description('try the whole system on this machine, with a fake service and fake receivers')
     .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
     .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
-  command(
-    'sandbox',
-    'run only the fake service and the fake receivers, to develop against',
-    () => import('./sandbox.ts'),
-    'sandbox',
-  )
+  command('sandbox', () => import('./sandbox.ts'), 'sandbox')
+    .description('run only the fake service and the fake receivers, to develop against')
     .option('--host <address>', 'where to listen', '127.0.0.1')
     .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
     .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
@@ -27,22 +19,14 @@ const sandboxCommands = ({ command, plain }: CommandMaker): Command[] => [
 ];
 
 const messageCommands = ({ command }: CommandMaker): Command[] => [
-  command(
-    'test',
-    'send a test message through the real queue, and wait until it is delivered',
-    () => import('./test.ts'),
-    'test',
-  )
+  command('test', () => import('./test.ts'), 'test')
+    .description('send a test message through the real queue, and wait until it is delivered')
     .option('--protocol <name>', "send it to this protocol's channels")
     .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
     .option('--to <address>', `that address, or '\${NAME}' for a variable of the config`)
     .option('--timeout <duration>', 'how long to wait until it is delivered', '60s'),
-  command(
-    'preview',
-    'show what people would get, without sending anything: of a sample, or of an item of the service',
-    () => import('./preview.ts'),
-    'preview',
-  )
+  command('preview', () => import('./preview.ts'), 'preview')
+    .description('show what people would get, without sending anything: of a sample, or of an item of the service')
     .option(
       '--type <type>',
       'the type, like inspection.critical or tocsin.mute.ended, or: digest of 12',
@@ -56,24 +40,14 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
     .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
     .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
     .option('--open', 'write the pages and open them'),
-  command(
-    'status',
+  command('status', () => import('./status.ts'), 'status').description(
     'show services, protocols, destinations, queues and what needs attention',
-    () => import('./status.ts'),
-    'status',
   ),
-  command(
-    'reload',
-    'have the running daemons read their config again, and say what each made of it',
-    () => import('./reload.ts'),
-    'reload',
-  ).option('--timeout <duration>', 'how long to wait for the daemons', '60s'),
-  command(
-    'audit',
-    'compare what the services list with the ledger of deliveries, and queue again what is missing',
-    () => import('./audit.ts'),
-    'audit',
-  )
+  command('reload', () => import('./reload.ts'), 'reload')
+    .description('have the running daemons read their config again, and say what each made of it')
+    .option('--timeout <duration>', 'how long to wait for the daemons', '60s'),
+  command('audit', () => import('./audit.ts'), 'audit')
+    .description('compare what the services list with the ledger of deliveries, and queue again what is missing')
     .option(
       '--since <moment>',
       'begin with what the service wrote then: a date-time, or a duration back like 24h',
@@ -83,12 +57,8 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
 ];
 
 const initCommand = ({ plain }: CommandMaker): Command =>
-  plain(
-    'init',
-    'write a small config: asks for a service and a channel, and tries them',
-    () => import('./init.ts'),
-    'init',
-  )
+  plain('init', () => import('./init.ts'), 'init')
+    .description('write a small config: asks for a service and a channel, and tries them')
     .option(
       '--service <url>',
       'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
@@ -112,16 +82,15 @@ const initCommand = ({ plain }: CommandMaker): Command =>
     );
 
 /** `run` is the first: what a supervisor starts without a command. */
-export const startCommands = (make: CommandMaker): Command[] => {
-  const { command, plain } = make;
-  return [
-    plain('run', 'run the daemon in the foreground, with JSON log lines on stdout', () => import('./run.ts'), 'run'),
-    initCommand(make),
-    command('check', 'print every problem in the config', () => import('./check.ts'), 'check').option(
-      '--online',
-      'also ask the services, Redis and every channel whether they answer',
-    ),
-    ...sandboxCommands(make),
-    ...messageCommands(make),
-  ];
-};
+export const startCommands = (make: CommandMaker): Command[] => [
+  make
+    .plain('run', () => import('./run.ts'), 'run')
+    .description('run the daemon in the foreground, with JSON log lines on stdout'),
+  initCommand(make),
+  make
+    .command('check', () => import('./check.ts'), 'check')
+    .description('print every problem in the config')
+    .option('--online', 'also ask the services, Redis and every channel whether they answer'),
+  ...sandboxCommands(make),
+  ...messageCommands(make),
+];

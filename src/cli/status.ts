@@ -12,7 +12,7 @@ import {
 } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, EXIT } from './context.ts';
 import { type Column, renderTable } from './table.ts';
 import { withView } from './with-view.ts';
 
@@ -131,7 +131,7 @@ export const renderStatusText = (status: StatusReport, width?: number): string =
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 };
 
-export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {
+export const status: Action = async (options, context) => {
   try {
     const report: StatusReport = await withView(options, context, (view) => view.status());
     answer(context, options, report, () => renderStatusText(report, context.width), context.show);

@@ -1,5 +1,6 @@
 /** Tables for people: aligned, in lines of the terminal's width and in full where there is none, with every text from outside made safe to show. */
 import { cleanLine, cleanText, shorten } from '../text.ts';
+import { clock, type Moment } from '../time.ts';
 
 export interface Column<Row> {
   head: string;
@@ -12,6 +13,9 @@ export interface Column<Row> {
   /** Undefined is shown as `-`. */
   cell(row: Row): string | number | undefined;
 }
+
+/** `2026-11-20 10:07:31`, under a head that says it is UTC; undefined stays so. */
+export const timeCell = (at: Moment | undefined): string | undefined => (at === undefined ? undefined : clock(at));
 
 interface Layout<Row> {
   /** Columns of the terminal; undefined for a pipe or a file, which get everything. */

@@ -75,6 +75,9 @@ export const createPrompt = ({ input, output, signal, interrupt }: PromptDepende
   };
 };
 
+/** In single quotes, in which a shell replaces nothing. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
 /**
  * Asks before something that cannot be taken back. Resolves where `yes` was given or a person at the terminal says so; throws a `UsageError` otherwise. `deed` goes on
  * from "this": `drops 12 deliveries`.

@@ -15,7 +15,7 @@ import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type CommonOptions, EXIT } from './context.ts';
 import { durationOf, kindOf } from './options.ts';
 
 /** An argument that is a variable of the config, such as `${WEBHOOK_URL}`: its value shows in no list of processes. */
@@ -177,7 +177,7 @@ const sendSample = async (
   }
 };
 
-export const test = async (options: TestOptions, context: CommandContext): Promise<ExitCode> => {
+export const test: Action<TestOptions> = async (options, context) => {
   // Before anything is opened.
   checkGoal(options);
   const timeoutMs = durationOf(options.timeout, '--timeout', '60s');

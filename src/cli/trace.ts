@@ -14,7 +14,7 @@ import {
 import { nameOf, RETENTION_SECONDS } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { clockText } from '../time.ts';
-import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
+import { type Action, answer } from './context.ts';
 import { type View, withView } from './with-view.ts';
 
 /** `2026-11-20 10:07:31.002 UTC` */
@@ -107,7 +107,7 @@ const inFull = async (name: string, { store }: View): Promise<string> => {
   throw new UsageError(`'${name}' may be any of ${found.length} transactions:\n${lines.map(cleanLine).join('\n')}`);
 };
 
-export const trace = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
+export const trace: Action<{ id: string }> = (options, context) =>
   withView(options, context, async (view, { services }) => {
     const { store } = view;
     const names = services.map(({ name }) => name);

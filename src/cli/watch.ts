@@ -8,7 +8,7 @@ import { nameOf } from '../ledger/record.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock, iso } from '../time.ts';
 import { troubleText } from '../trouble.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { type Action, EXIT } from './context.ts';
 import { durationOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -60,11 +60,6 @@ const textOf = (event: WatchEvent): string => {
 /** Without a line feed. */
 const eventLine = (event: WatchEvent): string =>
   `${clock(event.at).slice(11)}  ${event.event.padEnd(9)}  ${cleanLine(textOf(event))}`;
-
-interface WatchOptions extends CommonOptions {
-  protocol?: string;
-  for?: string;
-}
 
 const LOOK_EVERY_MS = 1000;
 /** A whole status is read for them. */
@@ -137,17 +132,13 @@ const createPatience = (read: () => Promise<WatchEvent[]>) => {
   };
 };
 
-export const watch = async (options: WatchOptions, context: CommandContext): Promise<ExitCode> => {
+export const watch: Action<{ protocol?: string; for?: string }> = async (options, context) => {
   const durationMs = options.for === undefined ? Number.POSITIVE_INFINITY : durationOf(options.for, '--for', '30s');
   const endAt = performance.now() + durationMs;
   return withView(options, context, async (view) => {
     const { signal } = context;
-    const [alerts, actions, troubles] = [
-      createAlerts(view, options.protocol),
-      createActions(view),
-      createTroubles(view),
-    ];
-    const read = createPatience(async () => (await Promise.all([troubles(), alerts(), actions()])).flat());
+    const looks = [createTroubles(view), createAlerts(view, options.protocol), createActions(view)];
+    const read = createPatience(async () => (await Promise.all(looks.map((look) => look()))).flat());
     const print = (one: WatchEvent): void =>
       options.json === true ? context.write(`${JSON.stringify(one)}\n`) : context.show(`${eventLine(one)}\n`);
     const { daemons } = await view.status();

@@ -12,8 +12,9 @@ import { sampleAlert } from '../features/sample/sample.ts';
 import { alertId, destinationId } from '../item.ts';
 import { createSecret } from '../secret.ts';
 import { iso } from '../time.ts';
-import { answer, type CommandContext, type ExitCode } from './context.ts';
+import { type Action, answer } from './context.ts';
 import { oneOf } from './options.ts';
+import { shellQuoted as quoted } from './terminal.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
 interface SampleOptions extends SecretOptions {
@@ -65,8 +66,6 @@ const alertsOf = (type: string, now: number): Alert[] => {
   return all[oneOf('--type', type, Object.keys(all))]?.() ?? [];
 };
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: string): string =>
   [
     `curl ${quoted(url)}`,
@@ -113,7 +112,7 @@ const requestsOf = (
   );
 };
 
-export const sample = async (options: SampleOptions, context: CommandContext): Promise<ExitCode> => {
+export const sample: Action<SampleOptions> = async (options, context) => {
   const now = Date.now();
   const address = addressIn('--url', options.url);
   const alerts = alertsOf(options.type, now);

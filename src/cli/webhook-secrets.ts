@@ -7,7 +7,7 @@ import { isSigningSecret } from '../channels/webhook/signature.ts';
 import { loadConfig } from '../config/load.ts';
 import { UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import { answer, type CommandContext, type CommonOptions, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type CommonOptions } from './context.ts';
 
 export interface SecretOptions extends CommonOptions {
   secret?: string;
@@ -139,13 +139,8 @@ const ownSecretsFor = async (
   );
 };
 
-interface ReceiverOptions extends CommonOptions {
-  url: string;
-  derived?: boolean;
-}
-
 /** What to give the people of one receiver, so that they can verify what comes. */
-export const secret = async (options: ReceiverOptions, context: CommandContext): Promise<ExitCode> => {
+export const secret: Action<{ url: string; derived?: boolean }> = async (options, context) => {
   const url = addressIn('the URL', options.url);
   const secrets = await ownSecretsFor(url, options, context);
   return answer(context, options, { url, secrets }, () => secrets.map((one) => `${one}\n`).join(''));

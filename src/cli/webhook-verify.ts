@@ -1,7 +1,7 @@
 /** `tocsin webhook verify`: whether a webhook that somebody received is as it was sent, and if not, why not. */
 import { type Check, type Received, verifyWebhook } from '../channels/webhook/verify.ts';
 import { UsageError } from '../errors.ts';
-import { answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, EXIT } from './context.ts';
 import { readInputBytes, STANDARD_INPUT } from './input.ts';
 import { durationOf } from './options.ts';
 import { otherSecrets, possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
@@ -68,7 +68,7 @@ const readReceived = async (options: VerifyOptions, context: CommandContext): Pr
 const lineOf = ({ check, ok, detail }: Check): string => `${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}\n`;
 
 /** Ends with 2 where a check failed. */
-export const verify = async (options: VerifyOptions, context: CommandContext): Promise<ExitCode> => {
+export const verify: Action<VerifyOptions> = async (options, context) => {
   const toleranceMs = durationOf(options.tolerance, '--tolerance', '5m');
   const secrets = await possibleSecrets(options, context);
   const others = await otherSecrets(options, secrets, context);
