@@ -13,7 +13,7 @@ import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { ACKNOWLEDGE } from '../ops/page/acknowledge.ts';
 import { createRareWarning } from '../rarely.ts';
-import type { Context } from './context.ts';
+import { type Context, pause } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 
 /** Presses that had no effect: each is counted, and the log tells a flood of one reason in one line a minute. */
@@ -35,9 +35,6 @@ const pageUrl =
   (publicUrl: string) =>
   (link: string): string =>
     `${publicUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}${ACKNOWLEDGE}${link}`;
-
-/** Ends when `signal` aborts; never rejects. */
-const pauseFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** A message with a link cannot be changed, so another one follows it. */
 const tellMailboxesOf = ({ channels, store, log }: Context, dispatching: Dispatching): TellMailboxes | undefined =>
@@ -69,7 +66,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
     ...shared,
     claims: createThreadClaims(store.redis, store.prefix),
     signal: showing.signal,
-    sleep: pauseFor,
+    sleep: pause,
   });
   const onRefused = createOnRefused(context);
   const acknowledge = createAcknowledge({
@@ -93,7 +90,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
     const onUnanswered = createRareWarning({ log, now, text: 'the answer to a press did not arrive' });
     await listenForPresses({
       ...{ ...shared, kind, buttons, onPress, onUnanswered },
-      ...{ locks: store.locks, signal, sleep: pauseFor },
+      ...{ locks: store.locks, signal, sleep: pause },
     });
   };
 

@@ -119,9 +119,7 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
 const LONGEST_ROUND_MS = 15_000;
 const SHORTEST_ROUND_MS = 250;
 
-interface SilenceReading extends Pick<Reading, 'catalog' | 'serviceOf'> {
-  readersOf(service: string): readonly string[];
-}
+type SilenceReading = Reading & { readersOf(service: string): readonly string[] };
 
 /** An operator's shortest expectation is looked at several times within it. */
 const roundMsOf = (expectations: readonly number[]): number =>
@@ -173,21 +171,18 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
 };
 
 /** Settings of protocols that change: it looks at each listing on the timer that came whole. */
-export const openTripwire = ({ config, store, log, now }: Context, dispatching: Dispatching) => {
+export const openTripwire = (context: Context, dispatching: Dispatching) => {
+  const { config, store, log } = context;
   const settings = routeSettings(config);
   const { include, exclude } = config.protocols;
   const tripwire = createTripwire({
+    ...audienceOf(context, dispatching),
     store: store.tripwire,
     locks: store.locks,
-    outages: store.outageStore,
-    announce: dispatching.announce,
-    fallback: dispatching.fallback.destinations,
     destinationsAt: (protocol, channels) =>
       routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings).destinations,
     isOpen: dispatching.isOpen,
     isIncluded: createNameFilter(include, exclude),
-    log,
-    now,
   });
   /** Services that are listed in their turn now, with what came. */
   const turns = new Map<string, Listing | undefined>();

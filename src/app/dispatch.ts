@@ -135,11 +135,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     routesOf,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
     onUnroutable: createUnroutable({
-      deadLetters: store.dead,
-      ledger: store.ledger,
-      toFallback: fallback.onUnroutable,
-      log,
-      now,
+      ...{ ...shared, ...store, deadLetters: store.dead, toFallback: fallback.onUnroutable },
     }),
     ...correlation,
     filter,

@@ -1,6 +1,5 @@
 /** What a daemon looks after besides its alerts: canaries, the state file, the channels, Redis. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelKind } from '../alert.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
@@ -10,7 +9,7 @@ import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Turn } from '../redis/turns.ts';
 import type { Verbs } from './compose.ts';
-import type { Context } from './context.ts';
+import { type Context, pause } from './context.ts';
 import type { Ops } from './ops.ts';
 import type { Reading } from './poll.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -22,8 +21,6 @@ const FIRST_LIST_RETRY_MS = 1000;
 /** A few are asked for at a time, so a first start with many takes some rounds. */
 const NAMES_EVERY_MS = 15_000;
 const LONGEST_LIST_RETRY_MS = 10_000;
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
 /** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {

@@ -4,8 +4,7 @@ import { webAddress } from '../channels/address.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, ServiceError } from '../errors.ts';
-import { createRouteReview, type RouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
+import type { RouteReview } from '../features/routes/review.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
@@ -14,6 +13,7 @@ import { listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { cleanLine, counted } from '../text.ts';
 import { openNamedRedis } from './redis.ts';
+import { openReview } from './view.ts';
 
 export interface OnlineFinding {
   /** `service NAME`, `redis`, `channel KIND`, or `destination KIND LABEL` of one that the guard refuses. */
@@ -119,19 +119,14 @@ const refusedOf = async (
 };
 
 export const askEverything = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
-  const settings = routeSettings(config);
-  const review = createRouteReview(settings, { warn: () => {} });
+  const { review, named } = openReview(config, { warn: () => {} });
   const { channels, judge, close } = await openConfiguredChannels(config, Date.now);
   const answers = await Promise.all([
     askServices(config, review, signal),
     askRedis(config, signal),
     Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
   ]);
-  const destinations = [
-    ...review.destinations(),
-    ...fallbackRoutes(config, settings).destinations,
-    ...watchdogRoutes(config, settings).destinations,
-  ];
+  const destinations = [...review.destinations(), ...named];
   const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
   const refused = await refusedOf(unique, judge, signal);
   await close();

@@ -11,8 +11,8 @@ import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
 import { configEntries, createPageDetails, createRouteDetails } from '../features/page/details.ts';
 import { createDrop } from '../features/replay/retry.ts';
-import { createGoneDestinations, createRouteReview, type RouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
+import { createGoneDestinations, type RouteReview } from '../features/routes/review.ts';
+import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
 import { createSelfReport, type DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
@@ -26,6 +26,7 @@ import { oneAtATime } from '../waiting.ts';
 import { openDestinations, openRetry } from './approval.ts';
 import type { Verbs } from './compose.ts';
 import type { Context } from './context.ts';
+import { openReview } from './view.ts';
 
 /** What the page is drawn from. */
 interface PageContext extends Context {
@@ -103,13 +104,8 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const self = { id, host: hostname(), pid: process.pid, startedAt };
   const reportSelf = createSelfReport({ ...self, health, services: reading.states, scrub });
   const selfReport = (): DaemonReport => ({ ...reportSelf(), ...context.reportConfig() });
-  const settings = routeSettings(config);
-  const fallback = fallbackRoutes(config, settings);
-  const watchdog = watchdogRoutes(config, settings);
-  const review = createRouteReview(settings, log, [...fallback.problems, ...watchdog.problems]);
-  const named = [...fallback.destinations, ...watchdog.destinations];
+  const { review, named, hasFallback } = openReview(config, log);
   const { destinations } = review;
-  const hasFallback = fallback.destinations.length > 0;
   const counters = createCounters({
     ...{ config, metrics, catalog, destinations, named, hasFallback },
     // Without Redis a scrape must not wait for names.

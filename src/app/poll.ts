@@ -43,8 +43,18 @@ interface OpenReading {
 }
 
 type ReadingContext = Context & OpenReading;
-type ServiceOf = (name: string) => Service;
 type Report = ReturnType<typeof createPollReport>;
+
+/** The service of a name that stands in the config. */
+export const serviceIn =
+  (services: ReturnType<typeof openServices>) =>
+  (name: string): Service => {
+    const service = services.get(name);
+    if (!service) throw new Error(`no service '${name}' in the config`);
+    return service;
+  };
+
+type ServiceOf = ReturnType<typeof serviceIn>;
 
 /** The services of the config, and what each of them lists. */
 const openSource = ({ config, store, listings, log, now }: ReadingContext) => {
@@ -53,11 +63,7 @@ const openSource = ({ config, store, listings, log, now }: ReadingContext) => {
     onListStyle: (service, arrayParams) =>
       log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
   });
-  const serviceOf: ServiceOf = (name) => {
-    const service = services.get(name);
-    if (!service) throw new Error(`no service '${name}' in the config`);
-    return service;
-  };
+  const serviceOf = serviceIn(services);
   const catalog = createCatalog({
     redis: store.redis,
     prefix: store.prefix,

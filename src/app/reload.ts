@@ -1,7 +1,6 @@
 /** Composes reloading, in the daemon that takes a config into force and in the command that asks for it. */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConfigSource } from '../config/source.ts';
@@ -17,7 +16,7 @@ import { createDaemonReports, type HeardDaemon, isRunning } from '../features/st
 import type { ConfigStatus } from '../ops/status.ts';
 import { startTurns } from '../redis/turns.ts';
 import { iso } from '../time.ts';
-import { type Host, type Limits, monotonic, onTurnFailed } from './context.ts';
+import { type Host, type Limits, monotonic, onTurnFailed, pause } from './context.ts';
 import { attachRedis } from './redis.ts';
 
 type ReloadingHost = Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> & {
@@ -196,7 +195,7 @@ export const askToReload = async (
       const answers = asked.map((one) => answerOf(one, now, request));
       const isWhole = answers.every(({ end }) => end.outcome !== 'silent');
       if (isWhole || signal.aborted || performance.now() >= endAt) return answers;
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await pause(LOOK_EVERY_MS, signal);
     }
   } finally {
     await close();

@@ -15,7 +15,7 @@ import { openServices, type Service } from '../service/open.ts';
 import { openApproval } from './approval.ts';
 import { type Context, commandContext, type Shared } from './context.ts';
 import { type Dispatching, openDispatch } from './dispatch.ts';
-import type { Reading } from './poll.ts';
+import { type Reading, serviceIn } from './poll.ts';
 import { attachRedis } from './redis.ts';
 import { catalogOf } from './view.ts';
 
@@ -87,11 +87,7 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal) => {
   const { run } = openAuditor({
     ...shared,
     catalog,
-    serviceOf: (name) => {
-      const service = services.get(name);
-      if (!service) throw new Error(`the config has no service '${name}'`);
-      return service;
-    },
+    serviceOf: serviceIn(services),
     routesOf,
     dispatch,
   });

@@ -17,16 +17,23 @@ export const catalogOf = (
   list: Parameters<typeof createCatalog>[0]['list'] = listNothing,
 ) => createCatalog({ redis, prefix, list, isIncluded: createNameFilter(protocols.include, protocols.exclude) });
 
+/** Where the protocols of each service lead; and what the config itself names, which needs no listing. */
+export const openReview = (config: Config, log: Parameters<typeof createRouteReview>[1]) => {
+  const settings = routeSettings(config);
+  const [fallback, watchdog] = [fallbackRoutes(config, settings), watchdogRoutes(config, settings)];
+  return {
+    review: createRouteReview(settings, log, [...fallback.problems, ...watchdog.problems]),
+    named: [...fallback.destinations, ...watchdog.destinations],
+    hasFallback: fallback.destinations.length > 0,
+  };
+};
+
 export const openView = async (config: Config) => {
   const { redis, prefix, close } = await attachRedis(config);
   const now = Date.now;
   const store = createStore({ redis, prefix, onError: () => {}, now });
   const catalog = catalogOf(config, { redis, prefix });
-  const settings = routeSettings(config);
-  const review = createRouteReview(settings, { warn: () => {} }, [
-    ...fallbackRoutes(config, settings).problems,
-    ...watchdogRoutes(config, settings).problems,
-  ]);
+  const { review } = openReview(config, { warn: () => {} });
   for (const { name } of config.services) review.review(name, await catalog.protocols(name));
   return {
     store,

@@ -1,6 +1,6 @@
 /** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
-import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
+import { durationOr, formatDuration, parseDuration } from '../schema/fields.ts';
 import { isTimeZone } from './presentation-section.ts';
 import { type Breach, listOf, mapOf, type Values } from './problems.ts';
 
@@ -66,9 +66,7 @@ const windowSection = z.strictObject({
 });
 
 export const mutesSection = z.strictObject({
-  maxLength: duration()
-    .prefault(DEFAULT_MAX_LENGTH)
-    .describe('The longest that a mute may last, added by hand or by a window.'),
+  maxLength: durationOr(DEFAULT_MAX_LENGTH).describe('The longest that a mute may last, added by hand or by a window.'),
   never: names('Globs on detectors. An alert in which one of them fired is never muted.'),
   windows: z.array(windowSection).prefault([]).describe('Mutes that repeat by the clock.'),
 });

@@ -1,7 +1,7 @@
 /** The sections `services` and `poll`: what is read, and how often. */
 import { z } from 'zod';
 import { connectionFields, pairedKey } from '../schema/connection.ts';
-import { count, duration, httpUrl, parseDuration, secret } from '../schema/fields.ts';
+import { count, durationOr, httpUrl, parseDuration, secret } from '../schema/fields.ts';
 import { DAY_MS, iso } from '../time.ts';
 
 const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
@@ -21,11 +21,9 @@ export const serviceSection = z
       .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
       .describe('Base URL of the API, without the paths of its endpoints.'),
     apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key, sent as a bearer token.'),
-    timeout: duration({ minMs: 100, maxMs: 600_000 })
-      .prefault('10s')
-      .describe(
-        'The longest that one request may take, from connecting to the last byte. Raise it if large pages are slow. A shorter time only causes more repeated reads.',
-      ),
+    timeout: durationOr('10s', { minMs: 100, maxMs: 600_000 }).describe(
+      'The longest that one request may take, from connecting to the last byte. Raise it if large pages are slow. A shorter time only causes more repeated reads.',
+    ),
     pageSize: count({ max: 10_000 })
       .default(100)
       .describe(
@@ -107,28 +105,22 @@ export const pollSection = z.strictObject({
     .describe(
       'With interval: auto, the most requests a second to one service, by all daemons together. Tocsin sends fewer while the service is slow or answers 429. It warns if this is too small to poll every protocol within 15 seconds, and names what would suffice.',
     ),
-  overlap: duration({ minMs: 0 })
-    .prefault(POLL_DEFAULTS.overlap)
-    .describe(
-      'How far each poll reads back before the end of the last one. Raise it if items become visible out of order. It causes no double messages.',
-    ),
-  lookback: duration({ minMs: 0 })
-    .prefault(POLL_DEFAULTS.lookback)
-    .describe(
-      'How far back a sweep reads again, for items that arrive late or turn critical later. Raise it if the service writes items later than that. It must be at least as long as overlap.',
-    ),
-  sweepEvery: duration({ minMs: 100 }).prefault('1m').describe('Time between two sweeps of one protocol and source.'),
+  overlap: durationOr(POLL_DEFAULTS.overlap, { minMs: 0 }).describe(
+    'How far each poll reads back before the end of the last one. Raise it if items become visible out of order. It causes no double messages.',
+  ),
+  lookback: durationOr(POLL_DEFAULTS.lookback, { minMs: 0 }).describe(
+    'How far back a sweep reads again, for items that arrive late or turn critical later. Raise it if the service writes items later than that. It must be at least as long as overlap.',
+  ),
+  sweepEvery: durationOr('1m', { minMs: 100 }).describe('Time between two sweeps of one protocol and source.'),
   startFrom: startFrom().prefault('now'),
   concurrency: count({ max: 1000 })
     .default(20)
     .describe(
       'The most requests that this process has in flight at once. Lower it if the service limits you. Raise it for thousands of protocols.',
     ),
-  catalogEvery: duration({ minMs: 100 })
-    .prefault('5m')
-    .describe(
-      'Time between two listings of the protocols and their channels. It limits how long Tocsin overlooks a new protocol or a changed channel.',
-    ),
+  catalogEvery: durationOr('5m', { minMs: 100 }).describe(
+    'Time between two listings of the protocols and their channels. It limits how long Tocsin overlooks a new protocol or a changed channel.',
+  ),
 });
 
 /** Of `auto`: no stream is read more often than the first, and none more seldom than the second. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_KINDS, KINDS_TEXT, SOURCES } from '../alert.ts';
 import { kindFacts } from '../channels/registry.ts';
-import { cidr, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
+import { cidr, duration, durationOr, flag, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, shortLine, timeZone } from './presentation-section.ts';
 
@@ -38,17 +38,12 @@ export const alertsSection = z.strictObject({
     .describe(
       'Names of detectors for people, by the name that the service gives them: { flashLoan: Flash loan }. Other names are split into words, flashLoan into Flash loan.',
     ),
-  acknowledge: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never.',
-    ),
-  incidentWindow: duration({ minMs: 0 })
-    .prefault('10m')
-    .describe(
-      'How long later findings of the same transaction update the first Slack or Telegram message in place. With 0s each finding is a message of its own.',
-    ),
+  acknowledge: flag().describe(
+    'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never.',
+  ),
+  incidentWindow: durationOr('10m', { minMs: 0 }).describe(
+    'How long later findings of the same transaction update the first Slack or Telegram message in place. With 0s each finding is a message of its own.',
+  ),
   secondLook: z
     .array(duration({ minMs: 100 }))
     .max(10, { error: 'must name at most ten' })
@@ -59,16 +54,12 @@ export const alertsSection = z.strictObject({
 });
 
 export const auditSection = z.strictObject({
-  every: duration({ minMs: 100 })
-    .prefault('5m')
-    .describe(
-      'Time between two audits. Each covers the time since the last one, as far as no item can still arrive late.',
-    ),
-  lostAfter: duration({ minMs: 100 })
-    .prefault('1m')
-    .describe(
-      'How long a delivery may wait without a job in the queue. Then the next audit queues it again. After Redis was restarted or failed over an audit looks within seconds for what may have been lost. Less than 1m may send something twice while the connection to Redis is bad.',
-    ),
+  every: durationOr('5m', { minMs: 100 }).describe(
+    'Time between two audits. Each covers the time since the last one, as far as no item can still arrive late.',
+  ),
+  lostAfter: durationOr('1m', { minMs: 100 }).describe(
+    'How long a delivery may wait without a job in the queue. Then the next audit queues it again. After Redis was restarted or failed over an audit looks within seconds for what may have been lost. Less than 1m may send something twice while the connection to Redis is bad.',
+  ),
 });
 
 /** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
@@ -90,11 +81,9 @@ export const channelEntry = z.strictObject({
 });
 
 export const watchdogSection = z.strictObject({
-  after: duration({ minMs: 100 })
-    .prefault('60s')
-    .describe(
-      'How long a trouble has to last before it is announced, and its end too; for reads at least three poll intervals.',
-    ),
+  after: durationOr('60s', { minMs: 100 }).describe(
+    'How long a trouble has to last before it is announced, and its end too; for reads at least three poll intervals.',
+  ),
   channels: z
     .array(channelEntry)
     .min(1, { error: 'must name at least one; leave it out for the channels of the fallback' })
@@ -110,9 +99,7 @@ export const watchdogSection = z.strictObject({
     .describe(
       "URL of a dead man's switch that runs elsewhere, such as Healthchecks or a push monitor of Uptime Kuma. A GET goes there as long as every service was read, a job came through each queue and each channel was proven since the last one. If not, the switch hears nothing, and raises the alarm; one of Healthchecks gets a POST to its /fail with the reason. channels.webhook.allowHttp and allowNetworks hold for it. Secret.",
     ),
-  heartbeatEvery: duration({ minMs: 1000 })
-    .prefault('1m')
-    .describe('Between two calls of it, of all daemons together.'),
+  heartbeatEvery: durationOr('1m', { minMs: 1000 }).describe('Between two calls of it, of all daemons together.'),
 });
 
 const override = z.strictObject({
@@ -161,9 +148,9 @@ export const protocolsSection = z.strictObject({
 export const FALLBACK_AFTER_DEFAULT = '60s';
 
 export const fallbackSection = z.strictObject({
-  after: duration()
-    .prefault(FALLBACK_AFTER_DEFAULT)
-    .describe('How long the human channels have to accept an item, or people to acknowledge it.'),
+  after: durationOr(FALLBACK_AFTER_DEFAULT).describe(
+    'How long the human channels have to accept an item, or people to acknowledge it.',
+  ),
   until: z
     .enum(['delivered', 'acknowledged'])
     .default('delivered')
@@ -186,12 +173,9 @@ export const chainSection = z.strictObject({
 const ALLOW_RULE = `must be KIND:GLOB with one of ${CHANNEL_KINDS.join(', ')}, like slack:C024* or email:*@example.com`;
 
 export const destinationsSection = z.strictObject({
-  gate: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Hold alerts for a new destination until `tocsin destinations approve`. The fallback gets them meanwhile. Turning this on blocks every destination until you approve it: start with `tocsin destinations approve --all`.',
-    ),
+  gate: flag().describe(
+    'Hold alerts for a new destination until `tocsin destinations approve`. The fallback gets them meanwhile. Turning this on blocks every destination until you approve it: start with `tocsin destinations approve --all`.',
+  ),
   allow: z
     .array(
       z.string({ error: ALLOW_RULE }).regex(new RegExp(`^(${CHANNEL_KINDS.join('|')}):\\S+$`), { error: ALLOW_RULE }),
@@ -240,12 +224,9 @@ export const opsSection = z.strictObject({
     .describe(
       'A proxy in front of the status page where people sign in, such as OAuth2 Proxy or Authelia. People whom it names need not sign in here, may do what ops.token allows, and are named in the operator log. It needs ops.token, too.',
     ),
-  queues: z
-    .boolean()
-    .default(false)
-    .describe(
-      'People who sign in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
-    ),
+  queues: flag().describe(
+    'People who sign in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
+  ),
 });
 
 export const logSection = z.strictObject({

@@ -56,6 +56,12 @@ export const readText = (file: string, limitBytes: number): ReadResult => {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface Variables {
+  environment: Environment;
+  /** How to set a variable that is missing; goes on from "which is not set". */
+  hint: string;
+}
+
 export interface Interpolated {
   text: string;
   /** What was replaced, by name and never by value; empty where nothing was. */
@@ -92,14 +98,7 @@ const fromFile = (directory: string, path: string, onFile: OnFile): Replacement 
     : { problem: `names a file that cannot be read: ${path}: ${read.why}` };
 };
 
-/** What is replaced comes from there. */
-interface Sources {
-  environment: Environment;
-  /** How to set a variable that is missing. */
-  hint: string;
-}
-
-const fromVariable = ({ environment, hint }: Sources, name: string, otherwise: string | undefined): Replacement => {
+const fromVariable = ({ environment, hint }: Variables, name: string, otherwise: string | undefined): Replacement => {
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
   // As in a shell, `:-` also replaces a variable that is set but empty.
   if (otherwise !== undefined && (value === undefined || value === '')) return { value: otherwise, source: name };
@@ -141,12 +140,6 @@ export const createInterpolate = (
 
 /** So nobody has to export a secret, and none stands in the config itself. */
 export const envFileOf = (configFile: string): string => join(dirname(configFile), `${parse(configFile).name}.env`);
-
-export interface Variables {
-  environment: Environment;
-  /** How to set a variable that is missing; goes on from "which is not set". */
-  hint: string;
-}
 
 /** Node's reader of `NAME=value` lines; what it cannot read as one is left out. */
 export const readEnvText = (text: string): Record<string, string> =>

@@ -44,6 +44,12 @@ export const duration = ({ minMs = 1, maxMs = LONGEST_TIMER_MS }: { minMs?: numb
     .meta({ description: `A duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.` })
     .transform((text) => parseDuration(text) ?? Number.NaN);
 
+/** The same with a default, as the operator would write it. */
+export const durationOr = (usual: string, bounds?: Parameters<typeof duration>[0]) => duration(bounds).prefault(usual);
+
+/** A switch that is off where nothing is said. */
+export const flag = () => z.boolean().default(false);
+
 /** JSON Schema keyword that marks a value that must never be printed; the loader reads it. */
 export const SECRET_MARK = { writeOnly: true } as const;
 
