@@ -39,12 +39,8 @@ export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now 
   });
 };
 
-interface OpenDestinations extends Pick<Shared, 'config' | 'store'> {
-  review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
-}
-
 /** What `tocsin destinations` works with. */
-export const openDestinations = ({ config, store, review }: OpenDestinations) => {
+export const openDestinations = ({ config, store }: Pick<Shared, 'config' | 'store'>, review: RouteReview) => {
   const settings = routeSettings(config);
   const trusted = trustedBy(namedIn(config), settings);
   const nobody: ReadonlySet<string> = new Set();

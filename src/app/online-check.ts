@@ -79,16 +79,13 @@ const askServices = async (config: Config, review: RouteReview, signal: AbortSig
   return findings;
 };
 
-const askEmbeddedRedis = ({ dataDir }: Config, signal: AbortSignal): Promise<OnlineFinding> =>
-  ask(
-    'redis',
-    async () => `private, under ${dataDir}; redis-server ${await installedVersion(EMBEDDED_BINARY)}`,
-    signal,
-  );
-
 const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const opened = openNamedRedis(config, 'check', () => {});
-  if (!opened) return [await askEmbeddedRedis(config, signal)];
+  if (!opened) {
+    const embedded = async () =>
+      `private, under ${config.dataDir}; redis-server ${await installedVersion(EMBEDDED_BINARY)}`;
+    return [await ask('redis', embedded, signal)];
+  }
   const findings = await checkRedis(opened.redis, opened);
   await opened.close();
   if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps its data safely' }];

@@ -67,13 +67,14 @@ const openSearch = ({ config, store }: Context) => {
 };
 
 /** What somebody who is signed in may do. */
-const openPageActions = ({ config, store, catalog, review, now }: PageContext): PageActions => {
+const openPageActions = (context: PageContext): PageActions => {
+  const { config, store, catalog, review, now } = context;
   const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
   return createPageActions({
     ...{ ...store, config, now },
     retry: (letters) => openRetry({ config, store, catalog }).retry(letters),
     drop: createDrop(store),
-    approval: openDestinations({ config, store, review }),
+    approval: openDestinations(context, review),
     destinations: () => [...review.destinations(), ...fallback],
   });
 };
@@ -89,7 +90,7 @@ const openPage = (context: PageContext) => {
     marks: createAuditMarks(store.redis, store.prefix),
     routes: createRouteDetails({ review, rateOf: createRates(config) }),
     protocols: catalog.protocols,
-    known: openDestinations({ config, store, review }).list,
+    known: openDestinations(context, review).list,
     trace: openSearch(context),
     now,
   });

@@ -26,18 +26,17 @@ const never = new Promise<never>(() => {});
 
 type OnRedisError = (error: Error, times: number, address: string) => void;
 
-const open = (config: Config, settings: RedisSettings, role: string, onError: OnRedisError) => {
+const open = (config: Config, settings: RedisSettings, role: string, onError: OnRedisError): OpenRedis => {
   const address = addressOf(settings);
   const redis = connectRedis(settings, { role, onError: (error, times) => onError(error, times, address) });
-  return { redis, address, prefix: keyPrefix(config.redis.prefix) };
+  const close = async () => redis.disconnect();
+  return { redis, address, prefix: keyPrefix(config.redis.prefix), lost: never, close };
 };
 
 /** The Redis that the config names; nothing where it names none. */
 export const openNamedRedis = (config: Config, role: string, onError: OnRedisError): OpenRedis | undefined => {
   const settings = namedRedis(config);
-  if (!settings) return undefined;
-  const opened = open(config, settings, role, onError);
-  return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
+  return settings && open(config, settings, role, onError);
 };
 
 /** For the daemon: starts the embedded server where no Redis is named. */
@@ -96,5 +95,5 @@ export const attachRedis = async (config: Config): Promise<OpenRedis> => {
     opened.redis.disconnect();
     throw error;
   });
-  return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
+  return opened;
 };

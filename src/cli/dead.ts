@@ -28,12 +28,6 @@ export interface DeadSelection extends DeadFilters {
   all?: boolean;
 }
 
-/** What was found, oldest first, and which names fit none. */
-interface Selected {
-  ids: string[];
-  unknown: string[];
-}
-
 const PREFIX = /^msg_[0-9a-f]{4,31}$/;
 
 const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters): boolean =>
@@ -53,12 +47,8 @@ export const checkSelection = ({ ids, all = false, protocol, destination, reason
   }
 };
 
-interface Found {
-  id: string;
-  at: string;
-}
-
-const foundOf = ({ id, at }: DeadDelivery): Found => ({ id, at });
+const foundOf = ({ id, at }: DeadDelivery) => ({ id, at });
+type Found = ReturnType<typeof foundOf>;
 
 /** Finds the letters of one name: an exact match, else the letter whose id begins with it. */
 const createFinder = (name: string) => {
@@ -87,8 +77,8 @@ export const createSelector = ({ ids, ...filters }: DeadSelection) => {
       for (const finder of finders) finder.take(letters);
       if (ids.length === 0) fitting.push(...letters.filter((letter) => fits(letter, filters)).map(foundOf));
     },
-    /** Throws a `UsageError` where a name could mean several deliveries. */
-    result: (): Selected => {
+    /** Oldest first, and which names fit none. Throws a `UsageError` where a name could mean several deliveries. */
+    result: (): { ids: string[]; unknown: string[] } => {
       const found = [...fitting, ...finders.flatMap((finder) => finder.found())];
       const sorted = found.toSorted((a, b) => a.at.localeCompare(b.at)).map(({ id }) => id);
       const unknown = finders.filter((finder) => finder.found().length === 0).map(({ name }) => name);
@@ -103,7 +93,7 @@ const SHORT_ID = 14;
 export const countText = (count: number): string => countedInWords(count, 'dead delivery', 'dead deliveries');
 
 /** Throws a `UsageError` where a name fits none. */
-export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<Selected['ids']> => {
+export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<string[]> => {
   const selector = createSelector(selection);
   for await (const letters of readLetters(store.dead)) selector.take(letters);
   const { ids, unknown } = selector.result();

@@ -13,7 +13,7 @@ import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
 
-const openApproval = (view: View, config: Config) => openDestinations({ config, ...view });
+const openApproval = (view: View, config: Config) => openDestinations({ config, ...view }, view.review);
 
 const nameOf = (one: KnownDestination): string => cleanLine(recordedName(one));
 

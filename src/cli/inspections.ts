@@ -17,7 +17,7 @@ import {
   readAssessment,
 } from '../service/wire.ts';
 import { cleanLine, shorten } from '../text.ts';
-import { type Action, answer, EXIT } from './context.ts';
+import { type Action, answer } from './context.ts';
 import { limitOf, pageSizeFor, printListing } from './listing.ts';
 import { parseMoment } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
@@ -139,7 +139,9 @@ export const listInspections: Action<ListOptions> = async (options, context) => 
     const query = { ...asked, sort: asked.sort ?? 'dsc', pageSize: pageSizeFor(limit, pageSize) };
     const columns = inspectionColumns(createChainText(config));
     const layout = { ...context, below: (inspection: Inspection) => [detailsOf(inspection)] };
-    await printListing<Inspection>(
+    return await printListing<Inspection>(
+      context,
+      { ...options, limit },
       {
         what: 'inspections',
         fetchPage: (pageNumber) => client.listInspections({ ...query, pageNumber }, context.signal),
@@ -147,10 +149,7 @@ export const listInspections: Action<ListOptions> = async (options, context) => 
         rawOf: ({ raw }) => raw,
         render: (found) => renderTable(found, columns, layout),
       },
-      { json: options.json, limit },
-      context,
     );
-    return EXIT.done;
   });
 };
 
@@ -206,7 +205,9 @@ export const notifications: Action<NotificationOptions> = async (options, contex
     const size = pageSizeFor(limit, pageSize);
     const query = { protocols, ...period, sort: period.sort ?? 'dsc', pageSize: size } as const;
     const layout = { ...context, below: ({ notification }: Stored) => [notification.message] };
-    await printListing<Stored>(
+    return await printListing<Stored>(
+      context,
+      { ...options, limit },
       {
         what: 'notifications',
         fetchPage: async (pageNumber) =>
@@ -215,9 +216,6 @@ export const notifications: Action<NotificationOptions> = async (options, contex
         rawOf: ({ notification }) => notification.raw,
         render: (found) => renderTable(found, NOTIFICATION_COLUMNS, layout),
       },
-      { json: options.json, limit },
-      context,
     );
-    return EXIT.done;
   });
 };

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Page } from '../service/wire.ts';
 import { counted } from '../text.ts';
-import type { CommandContext } from './context.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { createProgress } from './terminal.ts';
 
 interface Listing<T> {
@@ -57,10 +57,10 @@ const createTextPrinter = <T>({ what, render }: Listing<T>, { show }: CommandCon
 
 /** Prints up to `limit` items (`Infinity` for all), and says on standard error what is not among them. */
 export const printListing = async <T>(
-  listing: Listing<T>,
-  { json = false, limit }: { json?: boolean | undefined; limit: number },
   context: CommandContext,
-): Promise<void> => {
+  { json = false, limit }: CommonOptions & { limit: number },
+  listing: Listing<T>,
+): Promise<ExitCode> => {
   const { what, fetchPage, identify } = listing;
   const printer = json ? createJsonPrinter(listing, context) : createTextPrinter(listing, context);
   // Items that appear on the same terminal are progress enough.
@@ -90,4 +90,5 @@ export const printListing = async <T>(
     const reasons = [...new Set(problems)].join('; ');
     context.warn(`tocsin: malformed ${what} left out: ${problems.length} (${reasons})\n`);
   }
+  return EXIT.done;
 };

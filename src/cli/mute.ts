@@ -55,7 +55,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   const names = (await Promise.all(config.services.map(({ name }) => view.catalog.protocols(name)))).flatMap((all) => [
     ...all.keys(),
   ]);
-  const known = await openDestinations({ config, ...view }).list();
+  const known = await openDestinations({ config, ...view }, view.review).list();
   const isProtocol = createGlobs(protocols);
   const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
   return [
@@ -76,9 +76,7 @@ export const addMute: Action<AddOptions> = async (options, context) => {
   });
 };
 
-interface Shown extends StoredMute {
-  isActive: boolean;
-}
+type Shown = StoredMute & { isActive: boolean };
 
 const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
   const at = clockText(iso(endOf({ hid, ...mute })));

@@ -4,7 +4,7 @@ import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';
 import { CHANNELS, channelChanges, channelSummary, createChannelMask } from './channels.ts';
-import { type Action, answer, type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { type Action, answer, type CommandContext, type ExitCode } from './context.ts';
 import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
 import { printListing } from './listing.ts';
 import { allProtocols, type ServiceOptions, withServices } from './services.ts';
@@ -22,13 +22,8 @@ interface CreateOptions extends ServiceOptions {
   channels?: string;
 }
 
-interface AddOptions extends ServiceOptions {
-  /** Name or id, likewise below. */
-  protocol: string;
-  assets: string;
-}
-
 interface ReplaceOptions extends ServiceOptions {
+  /** Name or id. */
   protocol: string;
   channels: string;
   yes?: boolean;
@@ -47,7 +42,9 @@ export const listProtocols: Action<ListOptions> = async (options, context) =>
     const { client } = services.chosen();
     const hideAssets = options.hideAssets === true ? true : undefined;
     const mask = createChannelMask(options.showSecrets === true, context);
-    await printListing<Protocol>(
+    const end = await printListing<Protocol>(
+      context,
+      { ...options, limit: Number.POSITIVE_INFINITY },
       {
         what: 'protocols',
         fetchPage: (pageNumber) => client.listProtocols({ pageNumber, hideAssets }, context.signal),
@@ -55,11 +52,9 @@ export const listProtocols: Action<ListOptions> = async (options, context) =>
         rawOf: ({ raw }) => mask.apply(raw),
         render: (found) => renderTable(found, COLUMNS, context),
       },
-      { json: options.json, limit: Number.POSITIVE_INFINITY },
-      context,
     );
     mask.tell();
-    return EXIT.done;
+    return end;
   });
 
 /** Without a readable answer nobody knows whether the service did what it was asked. */
@@ -81,12 +76,8 @@ const printConfirmation = (
   context: CommandContext,
 ): ExitCode => {
   const said = cleanLine(confirmation.message);
-  return answer(
-    context,
-    options,
-    confirmation.raw,
-    () => `${what}${said === '' ? '' : `; the service says: ${said}`}\n`,
-  );
+  const text = () => `${what}${said === '' ? '' : `; the service says: ${said}`}\n`;
+  return answer(context, options, confirmation.raw, text);
 };
 
 const checkName = (name: string): void => {
@@ -112,19 +103,15 @@ export const createProtocol: Action<CreateOptions> = async (options, context) =>
       throw new UsageError(`${client.name} lists a protocol '${name}' already (${cleanLine(namesake.id ?? 'no id')})`);
     const body = { protocolName: name, ...assets, ...notificationChannels };
     const confirmation = await withDoubt(client.createProtocol(body, context.signal));
-    return printConfirmation(
-      confirmation,
-      `Created '${name}' (${cleanLine(confirmation.protocolId ?? 'no id given')})`,
-      options,
-      context,
-    );
+    const id = cleanLine(confirmation.protocolId ?? 'no id given');
+    return printConfirmation(confirmation, `Created '${name}' (${id})`, options, context);
   });
 };
 
 const changesText = ({ changes }: Confirmation, sent: number): string =>
   changes === undefined ? `Sent ${sent}` : `Added ${changes.added ?? '?'} and modified ${changes.modified ?? '?'}`;
 
-export const addAssets: Action<AddOptions> = async (options, context) => {
+export const addAssets: Action<ServiceOptions & { protocol: string; assets: string }> = async (options, context) => {
   const assets = await readList(options.assets, ASSETS, context);
   return await withServices(options, context, async (services) => {
     const { client, protocol, id } = await services.owned(options.protocol);

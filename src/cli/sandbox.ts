@@ -3,7 +3,7 @@
 import { UsageError } from '../errors.ts';
 import type { ReceiverPorts } from '../sandbox/receivers/receivers.ts';
 import { createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
-import { type Action, EXIT, untilAborted, writeJson } from './context.ts';
+import { type Action, answer, EXIT, untilAborted } from './context.ts';
 
 /** What config/demo.yaml asks for, filled in with a sandbox's addresses. */
 export const sandboxEnvironment = ({ service, slack, telegram, smtp, webhook }: SandboxAddresses) => ({
@@ -55,13 +55,8 @@ export const sandbox: Action<SandboxOptions> = async (options, context) => {
   try {
     const addresses = await world.start();
     const environment = sandboxEnvironment(addresses);
-    if (options.json === true) writeJson(context, { addresses, environment });
-    else
-      context.write(
-        `${Object.entries(environment)
-          .map(([name, value]) => `${name}=${value}`)
-          .join('\n')}\n`,
-      );
+    const lines = Object.entries(environment).map(([name, value]) => `${name}=${value}\n`);
+    answer(context, options, { addresses, environment }, () => lines.join(''));
     if (options.quiet !== true) world.startTraffic({ everyMs: TRAFFIC_EVERY_MS });
     if (options.json !== true) context.warn(ready);
     await untilAborted(context.signal);

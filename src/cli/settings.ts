@@ -8,11 +8,6 @@ import { createChainText, fieldText } from './inspections.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 import { type Column, indented, renderTable } from './table.ts';
 
-interface SettingsOptions extends ServiceOptions {
-  protocol: string;
-  showSecrets?: boolean;
-}
-
 const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
 
 const section = (title: string, count: number, body: string): string =>
@@ -49,7 +44,10 @@ const renderSettings = (
   ].join('\n');
 };
 
-export const settings: Action<SettingsOptions> = async (options, context) =>
+export const settings: Action<ServiceOptions & { protocol: string; showSecrets?: boolean }> = async (
+  options,
+  context,
+) =>
   await withServices(options, context, async (services) => {
     const { client, config } = await services.listing([options.protocol]);
     const found = await client.settings(options.protocol, context.signal);

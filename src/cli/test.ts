@@ -92,7 +92,7 @@ const createFailureTeller = (warn: CommandContext['warn'], timeoutMs: number): (
   };
 };
 
-const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
+const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld?: string): Outcome => {
   const { destination, state, providerId, attempts } = record;
   const error = state === 'delivered' ? undefined : attempts.at(-1)?.message;
   return {
@@ -108,14 +108,10 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | 
 };
 
 /** One of its attempts is the cancellation; the last of the others, perhaps of the same moment, says why it had not ended. */
-const cancelledOf = (record: DeliveryRecord, queuedAt: number): Outcome => ({
-  ...outcomeOf(
-    { ...record, attempts: record.attempts.filter(({ reason }) => reason !== 'cancelled') },
-    queuedAt,
-    undefined,
-  ),
-  state: 'cancelled',
-});
+const cancelledOf = (record: DeliveryRecord, queuedAt: number): Outcome => {
+  const attempts = record.attempts.filter(({ reason }) => reason !== 'cancelled');
+  return { ...outcomeOf({ ...record, attempts }, queuedAt), state: 'cancelled' };
+};
 
 const hasEnded = ({ state }: DeliveryRecord): boolean => state !== 'waiting';
 

@@ -76,17 +76,11 @@ const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: st
 /** Stands where the receiver's own key belongs: a sample is printed, and keys are not. */
 const CREDENTIALS = { routingKey: createSecret('ROUTING_KEY'), apiKey: createSecret('API_KEY') };
 
-interface SampleRequest {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
 const requestsOf = (
   { format, alerts, address }: { format: WebhookFormat; alerts: Alert[]; address: string },
   secrets: readonly string[],
   now: number,
-): SampleRequest[] => {
+) => {
   const module = formatOf(format);
   const destination: Destination = {
     id: destinationId('webhook', address),
