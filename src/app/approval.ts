@@ -27,12 +27,10 @@ export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now 
   const named = trustedBy(namedIn(config), routeSettings(config));
   return createApprovalHold({
     ...config.destinations,
+    ...store,
     trusted: new Set([...named, ...trusted.map(({ id }) => id)]),
-    held: store.held,
-    ledger: store.ledger,
     deadLetters: store.dead,
     enqueue: store.queues.enqueue,
-    locks: store.locks,
     ...(onHeld ? { onHeld } : {}),
     ...(onFull ? { onFull } : {}),
     now,
@@ -71,13 +69,8 @@ export const openEnable = ({ disabled, circuits, outageStore }: Shared['store'])
 export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: OpenRetry) => {
   const settings = routeSettings(config);
   const { routesOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
-  const { enqueueApproved } = openApproval({
-    config,
-    store,
-    trusted,
-    onHeld: async (destination) => onHeld?.(destination),
-    now: Date.now,
-  });
+  const tellHeld = async (destination: Destination) => onHeld?.(destination);
+  const { enqueueApproved } = openApproval({ config, store, trusted, onHeld: tellHeld, now: Date.now });
   return createRetry({
     corrections: store.corrections,
     deadLetters: store.dead,

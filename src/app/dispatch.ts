@@ -50,18 +50,15 @@ const tracedDispatch = ({ tracing, now }: Shared, inner: Dispatch): Dispatch => 
 const openFallback = ({ config, store, metrics, log }: Shared, correlation: ReturnType<typeof createCorrelation>) => {
   const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
+    ...{ ...store, metrics, log },
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
     afterMs: config.fallback?.after ?? 0,
     until: config.fallback?.until ?? 'delivered',
     ...(config.alerts.acknowledge && { acknowledged: store.acknowledgements.acknowledged }),
-    ledger: store.ledger,
     enqueueOnce,
-    deadlines: store.deadlines,
     outages: store.outageStore,
     names: store.names.all,
     correlation,
-    metrics,
-    log,
   });
   return { fallback, announce: createAnnounce(enqueueOnce) };
 };

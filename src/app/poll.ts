@@ -20,7 +20,7 @@ import { createFirstReads } from '../poll/seen.ts';
 import { type Stream, streamsOf, tracksOf } from '../poll/stream.ts';
 import { pagesOf } from '../service/feed.ts';
 import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
-import { openServices, type Service } from '../service/open.ts';
+import { openServices, serviceIn } from '../service/open.ts';
 import { iso } from '../time.ts';
 import { type Context, monotonic } from './context.ts';
 
@@ -44,15 +44,6 @@ interface OpenReading {
 
 type ReadingContext = Context & OpenReading;
 type Report = ReturnType<typeof createPollReport>;
-
-/** The service of a name that stands in the config. */
-export const serviceIn =
-  (services: ReturnType<typeof openServices>) =>
-  (name: string): Service => {
-    const service = services.get(name);
-    if (!service) throw new Error(`no service '${name}' in the config`);
-    return service;
-  };
 
 type ServiceOf = ReturnType<typeof serviceIn>;
 

@@ -19,12 +19,9 @@ import { iso } from '../time.ts';
 import { type Host, type Limits, monotonic, onTurnFailed, pause } from './context.ts';
 import { attachRedis } from './redis.ts';
 
-type ReloadingHost = Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> & {
+interface OpenReloading extends Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> {
   store: Pick<Host['store'], 'redis' | 'prefix'>;
   limits: Pick<Limits, 'configLookMs' | 'configTakenMs'>;
-};
-
-interface OpenReloading extends ReloadingHost {
   source: ConfigSource;
   current(): Config;
   replace(config: Config, changed: readonly Path[]): Promise<void>;

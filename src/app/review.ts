@@ -11,11 +11,11 @@ import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/cursor.ts';
 import { createLateItems } from '../poll/ingest.ts';
-import { openServices, type Service } from '../service/open.ts';
+import { openServices, type Service, serviceIn } from '../service/open.ts';
 import { openApproval } from './approval.ts';
 import { type Context, commandContext, type Shared } from './context.ts';
 import { type Dispatching, openDispatch } from './dispatch.ts';
-import { type Reading, serviceIn } from './poll.ts';
+import type { Reading } from './poll.ts';
 import { attachRedis } from './redis.ts';
 import { catalogOf } from './view.ts';
 

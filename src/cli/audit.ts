@@ -12,12 +12,9 @@ import { type Column, renderTable } from './table.ts';
 const COLUMNS: readonly Column<ProtocolAudit>[] = [
   { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
   { head: 'listed', isNumber: true, cell: ({ listed }) => listed },
-  { head: 'delivered', isNumber: true, cell: ({ counts }) => counts.delivered },
-  { head: 'waiting', isNumber: true, cell: ({ counts }) => counts.waiting },
-  { head: 'muted', isNumber: true, cell: ({ counts }) => counts.muted },
-  { head: 'dead', isNumber: true, cell: ({ counts }) => counts.dead },
-  { head: 'unwanted', isNumber: true, cell: ({ counts }) => counts.unwanted },
-  { head: 'unread', isNumber: true, cell: ({ counts }) => counts.unread },
+  ...(['delivered', 'waiting', 'muted', 'dead', 'unwanted', 'unread'] as const).map(
+    (head): Column<ProtocolAudit> => ({ head, isNumber: true, cell: ({ counts }) => counts[head] }),
+  ),
   { head: 'missing', isNumber: true, cell: ({ missing }) => missing.length },
   { head: 'lost', isNumber: true, cell: ({ lost }) => lost.length },
 ];

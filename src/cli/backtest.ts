@@ -34,8 +34,6 @@ const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string => (wai
 
 const isGated = ({ needsApproval }: DestinationLoad): boolean => needsApproval === true;
 
-const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs approval' : 'open');
-
 const gatedText =
   'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
 
@@ -48,7 +46,9 @@ const destinationColumns = (destinations: readonly DestinationLoad[], names: Nam
   { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
   { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
   { head: 'longest wait', cell: waitText },
-  ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
+  ...(destinations.some(isGated)
+    ? [{ head: 'gate', cell: (one: DestinationLoad) => (isGated(one) ? 'needs approval' : 'open') }]
+    : []),
 ];
 
 const correlatedText = (count: number): string =>

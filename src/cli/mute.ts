@@ -5,7 +5,7 @@ import { openDestinations } from '../app/approval.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import { lengthOf as muteLength, newMute } from '../features/mutes/new-mute.ts';
+import { lengthOf, newMute } from '../features/mutes/new-mute.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { formatDuration } from '../schema/fields.ts';
@@ -38,9 +38,6 @@ const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { author?
 
 const optionOf = (field: string): string => `--${field}`;
 
-/** `--for` of a mute. Throws a `UsageError`. */
-const lengthOf = (text: string): number => muteLength(text, optionOf);
-
 /** Throws a `UsageError`. */
 const muteOf = (options: AddOptions, rules: Config['mutes'], now: number): Mute => {
   const { protocol, detector, destination, reason } = options;
@@ -65,7 +62,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
 };
 
 export const addMute: Action<AddOptions> = async (options, context) => {
-  lengthOf(options.for);
+  lengthOf(options.for, optionOf);
   return withView(options, context, async (view, config) => {
     const mute = muteOf(options, config.mutes, Date.now());
     await view.store.mutes.add(mute);
@@ -122,7 +119,7 @@ const endWithin = (mute: StoredMute, lengthMs: number, { maxLength }: Config['mu
 };
 
 export const extendMute: Action<{ id: string; for: string; author?: string }> = async (options, context) => {
-  const [extendedBy, lengthMs] = [authorOf(options), lengthOf(options.for)];
+  const [extendedBy, lengthMs] = [authorOf(options), lengthOf(options.for, optionOf)];
   return withView(options, context, async (view, config) => {
     const mute = await activeMute(options.id, view, config);
     if (!mute.id.startsWith('mute-')) throw new UsageError(`${mute.id} is a window of the config: change it there`);

@@ -109,20 +109,14 @@ const listedAlert = async (options: PreviewedOptions, id: string, context: Comma
 const previewed = async (options: PreviewedOptions, context: CommandContext): Promise<Previewed> =>
   options.id === undefined ? sampled(options) : { alerts: [await listedAlert(options, options.id, context)] };
 
-interface Composed {
-  kind: ChannelKind;
-  /** What the channel would send: one for each message. */
-  bodies: unknown[];
-}
-
-/** As a channel would. `config`: whose names, links and templates word it; without one, the defaults do. */
+/** As a channel would: a body for each message. `config`: whose names, links and templates word it; without one, the defaults do. */
 const composePreview = async (
   previewed: Previewed,
   kind: ChannelKind,
   { format, webhookFormat, sentAt }: { format: Format; webhookFormat: WebhookFormat; sentAt: string },
   config: Config | undefined,
   { warn }: CommandContext,
-): Promise<Composed> => {
+) => {
   const templates = createTemplates(config?.templates ?? [], {
     kind,
     onFailed: (index, why) => warn(`tocsin: templates.${index} fails for ${kind}: ${why}\n`),
@@ -135,6 +129,8 @@ const composePreview = async (
   const compose = await load();
   return { kind, bodies: compose({ destination, alerts: [...alerts] }, context, { annotation, webhookFormat }) };
 };
+
+type Composed = Awaited<ReturnType<typeof composePreview>>;
 
 interface PreviewOptions extends PreviewedOptions {
   kind?: string[];

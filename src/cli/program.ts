@@ -18,18 +18,15 @@ const endOf = (error: unknown): { code: number; text: string } => {
   // Commander has said why already; its help and version are no failures.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.done : EXIT.mistake, text: '' };
   if (error instanceof ConfigError) return { code: EXIT.mistake, text: error.message };
-  if (error instanceof UsageError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
-  const isPassing = error instanceof UnavailableError || (error instanceof ServiceError && isTemporary(error));
-  if (isPassing) return { code: EXIT.temporary, text: `tocsin: ${error.message}` };
-  if (error instanceof ServiceError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  const ended = (code: ExitCode, why: string) => ({ code, text: `tocsin: ${why}` });
+  if (error instanceof UsageError) return ended(EXIT.mistake, error.message);
+  if (error instanceof UnavailableError) return ended(EXIT.temporary, error.message);
+  if (error instanceof ServiceError) return ended(isTemporary(error) ? EXIT.temporary : EXIT.mistake, error.message);
   const forbidden = forbiddenText(error);
-  if (forbidden !== undefined) return { code: EXIT.mistake, text: `tocsin: ${forbidden}` };
+  if (forbidden !== undefined) return ended(EXIT.mistake, forbidden);
   const passing = passingText(error);
-  if (passing !== undefined) return { code: EXIT.temporary, text: `tocsin: ${passing}` };
-  return {
-    code: EXIT.mistake,
-    text: `tocsin: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
-  };
+  if (passing !== undefined) return ended(EXIT.temporary, passing);
+  return ended(EXIT.mistake, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
 };
 
 /** What an error means for the shell and the operator: the exit code, and the text that says why, made safe to show; empty where that is said already. */

@@ -19,14 +19,11 @@ interface VerifyOptions extends SecretOptions {
 /** A header as HTTP writes it, also with the arrow that `curl -v` puts before it. */
 const HEADER = /^(?:[<>] )?([\w!#$%&'*+.^`|~-]+):[\t ]*(.*?)[\t ]*$/;
 
-interface RawRequest {
-  headers: Map<string, string>;
-  /** What follows the blank line; empty where nothing does. */
-  body: Buffer;
-}
-
-/** Skips what is no header, like the first line of a request. Latin-1 keeps every byte of the body in its place. */
-const readRaw = (bytes: Buffer): RawRequest => {
+/**
+ * Skips what is no header, like the first line of a request. The body is what follows the blank line, if anything does:
+ * Latin-1 keeps every byte of it in its place.
+ */
+const readRaw = (bytes: Buffer) => {
   const text = bytes.toString('latin1');
   const blank = /\r?\n[<>]?[\t ]*\r?\n/.exec(text);
   const headers = text
@@ -48,10 +45,7 @@ const readReceived = async (options: VerifyOptions, context: CommandContext): Pr
   if (source === STANDARD_INPUT && file === STANDARD_INPUT) {
     throw new UsageError('standard input is either the headers or the body');
   }
-  const raw: RawRequest =
-    source === undefined
-      ? { headers: new Map(), body: Buffer.alloc(0) }
-      : readRaw(await readInputBytes('--headers', source, context));
+  const raw = readRaw(source === undefined ? Buffer.alloc(0) : await readInputBytes('--headers', source, context));
   const isWhole = file === undefined && raw.body.length > 0;
   if (file === undefined && !isWhole && source === STANDARD_INPUT) {
     throw new UsageError('the body is missing: name its file, or let it follow the headers');

@@ -63,3 +63,12 @@ export const openServices = (
     ]),
   );
 };
+
+/** The service of a name that stands in the config. */
+export const serviceIn =
+  (services: ReturnType<typeof openServices>) =>
+  (name: string): Service => {
+    const service = services.get(name);
+    if (!service) throw new Error(`no service '${name}' in the config`);
+    return service;
+  };
