@@ -47,10 +47,12 @@ const tracedDispatch = ({ tracing, now }: Shared, inner: Dispatch): Dispatch => 
 };
 
 /** Announcements and the fallback: both enqueue deliveries that no route asks for. */
-const openFallback = ({ config, store, metrics, log }: Shared, correlation: ReturnType<typeof createCorrelation>) => {
+const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorrelation>) => {
+  const { config, store } = shared;
   const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
-    ...{ ...store, metrics, log },
+    ...shared,
+    ...store,
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
     afterMs: config.fallback?.after ?? 0,
     until: config.fallback?.until ?? 'delivered',
@@ -87,15 +89,14 @@ const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<type
     now,
   });
   const expireMutes = createMuteExpiry({
-    mutes: store.mutes,
+    ...shared,
+    ...store,
     activeMutes,
     announce,
     fallback: fallback.destinations,
     isOpen: approval.isOpen,
     isConfigured: ({ kind }) => settings.configured.has(kind),
     names: store.names.all,
-    log,
-    now,
   });
   return {
     isOpen: approval.isOpen,
@@ -132,7 +133,10 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     routesOf,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
     onUnroutable: createUnroutable({
-      ...{ ...shared, ...store, deadLetters: store.dead, toFallback: fallback.onUnroutable },
+      ...shared,
+      ...store,
+      deadLetters: store.dead,
+      toFallback: fallback.onUnroutable,
     }),
     ...correlation,
     filter,
@@ -143,8 +147,9 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   const { dispatch, dispatchRouted } = tracedDispatch(shared, inner);
   const operators = watchdogRoutes(config, settings).destinations;
   const outageNotifier = createOutageNotifier({
+    ...shared,
+    ...store,
     outages: store.outageStore,
-    ledger: store.ledger,
     deadLetters: store.dead,
     announce,
     operators,
@@ -156,8 +161,6 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     routesOf: openRoutes(routesOf, isOpen),
     labelOf: settings.labelOf,
     names: store.names.all,
-    log,
-    now,
   });
   const { uncovered } = correlation;
   const isConfigured = ({ kind }: Destination): boolean => settings.configured.has(kind);

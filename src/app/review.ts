@@ -31,10 +31,9 @@ export const openRechecks = (context: Context, { serviceOf }: Reading, dispatchi
   const { dispatch, dispatchRouted, destinationsOf } = dispatching;
   return createRecheckJob({
     ...context,
+    ...store,
     store: store.rechecks,
     lateItems: lateItemsOf(context, dispatch),
-    seen: store.seen,
-    ledger: store.ledger,
     serviceOf,
     dispatchRouted,
     destinationsOf,

@@ -47,9 +47,6 @@ const commands = (make: CommandMaker): Command[] => [
     .option('--webhook', "print the schema of the webhooks' bodies instead"),
 ];
 
-/** Whether nothing but options that every command takes is given. */
-const isBare = (args: readonly string[]): boolean => endOfCommon(args) >= args.length;
-
 /** Where the options end that every command takes. */
 const endOfCommon = (args: readonly string[], at = 0): number => {
   const arg = args[at] ?? '';
@@ -129,7 +126,8 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
   const program = createProgram(context, (ended) => {
     code = ended;
   });
-  if (context.isTty && isBare(given)) {
+  const isBare = endOfCommon(given) >= given.length;
+  if (context.isTty && isBare) {
     await showStart(program, args, context);
     return code;
   }

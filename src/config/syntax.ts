@@ -1,6 +1,6 @@
 /** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is replaced by our own words. */
 
-import { type Document, parseDocument } from 'yaml';
+import { type Document, parseDocument, type YAMLError } from 'yaml';
 import type { ConfigProblem } from '../errors.ts';
 import { type Path, showPath, showUnknownKey } from './problems.ts';
 
@@ -75,16 +75,7 @@ export const toProblems = (file: string, findings: readonly Finding[], placeOf: 
   }));
 };
 
-interface Complaint {
-  code: string;
-  message: string;
-  pos: readonly [from: number, to: number];
-}
-
-interface IndentationFault {
-  offset: number;
-  rule: string;
-}
+type IndentationFault = Pick<Finding, 'offset' | 'rule'>;
 
 const DEEPER = 'is indented deeper than the line above, whose value is complete there; begin it in column';
 const UNEQUAL = 'is not indented like the keys beside it; they must all begin in the same column';
@@ -106,7 +97,7 @@ const keyColumn = (text: string, offset: number): number => {
 };
 
 /** A value that goes on in the next line, which has a key of its own and is indented deeper. */
-const deeperLine = (text: string, { pos: [from] }: Complaint): IndentationFault | undefined => {
+const deeperLine = (text: string, { pos: [from] }: YAMLError): IndentationFault | undefined => {
   const next = /\n(?:[^\S\n]*(?:#[^\n]*)?\n)*([^\S\n]*)[^\s#][^\n]*:(?:\s|$)/.exec(text.slice(from));
   if (next === null || text.slice(from, from + next.index).includes(': ')) return undefined;
   const offset = from + next.index + next[0].search(/[^\s#][^\n]*:(?:\s|$)/);
@@ -115,7 +106,7 @@ const deeperLine = (text: string, { pos: [from] }: Complaint): IndentationFault 
 };
 
 /** Where the line stands that is indented wrongly; undefined where the complaint is about something else. */
-const indentationFault = (text: string, complaint: Complaint): IndentationFault | undefined => {
+const indentationFault = (text: string, complaint: YAMLError): IndentationFault | undefined => {
   const { code, message, pos } = complaint;
   const offset = firstSign(text, pos[0]);
   if (message.startsWith('All mapping items must start')) return { offset, rule: UNEQUAL };

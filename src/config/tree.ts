@@ -13,7 +13,7 @@ import {
 import type { Path } from './problems.ts';
 import type { Shape } from './schema.ts';
 import { createPositions, type Finding, type PlaceOf, type Positions, type Syntax } from './syntax.ts';
-import type { Interpolate, Interpolated } from './variables.ts';
+import type { Interpolate } from './variables.ts';
 
 interface Entry {
   key: string;
@@ -101,13 +101,8 @@ const typed = (text: string, types: readonly string[]): unknown => {
 const keepsDigits = (source: string, types: readonly string[]): boolean =>
   types.includes('string') && types.includes('integer') && /^[-+]?\d+$/.test(source);
 
-interface ScalarReading extends Pick<Interpolated, 'sources' | 'problems'> {
-  /** Not to be used where there are problems. */
-  value: unknown;
-}
-
-/** Variables are replaced. `types`: the JSON Schema types of the place. */
-const readScalar = ({ value, source }: Scalar, types: readonly string[], interpolate: Interpolate): ScalarReading => {
+/** Variables are replaced; where there are problems, the value is not to be used. `types`: the JSON Schema types of the place. */
+const readScalar = ({ value, source }: Scalar, types: readonly string[], interpolate: Interpolate) => {
   if (typeof value === 'string' && value.includes('$')) {
     const { text, sources, problems } = interpolate(value);
     return { value: sources.length === 0 ? text : typed(text, types), sources, problems };

@@ -62,7 +62,7 @@ export interface Variables {
   hint: string;
 }
 
-export interface Interpolated {
+interface Interpolated {
   text: string;
   /** What was replaced, by name and never by value; empty where nothing was. */
   sources: string[];
