@@ -13,10 +13,10 @@ import { openReloading } from './app/reload.ts';
 import { openStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import type { ConfigSource } from './config/source.ts';
+import { createConditions } from './ops/conditions.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOpsServer } from './ops/server.ts';
 import type { Tracing } from './ops/tracing.ts';
-import { createTroubles } from './ops/troubles.ts';
 import { version } from './version.ts';
 
 export interface DaemonDependencies {
@@ -70,7 +70,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
-    const run = { daemonId: randomUUID(), startedAt: now(), hostTroubles: createTroubles({ now }) };
+    const run = { daemonId: randomUUID(), startedAt: now(), hostConditions: createConditions({ now }) };
     const reportConfig = () => reloading?.report() ?? {};
     return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs, limits };
   };

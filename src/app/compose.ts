@@ -23,7 +23,7 @@ export type Verbs = ReturnType<typeof openVerbs>;
 
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
 export const openVerbs = (context: Context) => {
-  const { config, store, channels, health, troubles, lifecycle } = context;
+  const { config, store, channels, health, conditions, lifecycle } = context;
   const dispatching = openDispatch(context, (alert) => reading.catalog.protocolOf(alert));
   const acknowledgement = openAcknowledgement(context, dispatching);
   const channelCheck = createChannelCheck({
@@ -36,7 +36,7 @@ export const openVerbs = (context: Context) => {
     onUnknownVersion: context.newerJobs.met,
     // Reported once for all kinds and daemons: they have the same templates.
     onTemplateFailed: (index, why) =>
-      troubles.report('template', `templates.${index} of the config fails`, {
+      conditions.report('template', `templates.${index} of the config fails`, {
         ...{ why, of: String(index), lastsMs: TEMPLATE_TROUBLE_MS },
       }),
     onRefused: (kind) => void channelCheck.suspect(kind),
@@ -67,8 +67,8 @@ export const openVerbs = (context: Context) => {
     marks: createAuditMarks(store.redis, store.prefix),
     alertIndex: store.alertIndex,
     everyMs: config.audit.every,
-    // Its trouble ends by itself, and a reload does not end it.
-    troubles: context.hostTroubles,
+    // It ends by itself, and a reload does not end it.
+    conditions: context.hostConditions,
   });
   return {
     ...{ dispatching, acknowledgement, delivering, channelCheck, membership, reading },

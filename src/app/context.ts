@@ -2,23 +2,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { openConfiguredChannels } from '../channels/open.ts';
+import { LASTING_MS } from '../condition.ts';
 import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { HOLD_BOUNDS } from '../features/approval/store.ts';
+import type { DaemonReport } from '../features/conditions/daemons.ts';
 import { USUAL_MS } from '../features/silence/check.ts';
-import type { DaemonReport } from '../features/status/daemons.ts';
-import { LASTING_MS } from '../features/status/troubles.ts';
 import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
 import { MOST_DEAD } from '../ledger/dead-letters.ts';
 import type { NewerJobs } from '../ops/checks.ts';
 import { GONE_AFTER_MS } from '../ops/checks.ts';
+import type { Conditions } from '../ops/conditions.ts';
 import type { FailureLog } from '../ops/failure-log.ts';
 import type { Health } from '../ops/health.ts';
 import { createLogger } from '../ops/log.ts';
 import { CANARY_LATE_MS, END_MS, LEAST_BOUND_MS, LOOK_AT_DELAY_MS } from '../ops/loop-watch.ts';
 import { createMetrics, type Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
-import type { Troubles } from '../ops/troubles.ts';
 import { createScrubber } from '../secret.ts';
 import { version } from '../version.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -78,8 +78,8 @@ export interface Host extends Omit<Shared, 'config'>, Awaited<ReturnType<typeof 
   daemonId: string;
   startedAt: number;
   reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
-  /** Troubles that do not depend on the config. */
-  hostTroubles: Troubles;
+  /** What is found wrong whatever the config says. */
+  hostConditions: Conditions;
 }
 
 /** How long what runs may go on when a generation ends, in milliseconds. */
@@ -103,7 +103,7 @@ export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfig
   failureLog: FailureLog;
   newerJobs: NewerJobs;
   /** What is found wrong under this config; it ends with it. */
-  troubles: Troubles;
+  conditions: Conditions;
   lifecycle: Lifecycle;
   grace: Grace;
   stopping: AbortSignal;

@@ -6,10 +6,10 @@ import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import { createNewerJobs } from '../ops/checks.ts';
+import { createConditions } from '../ops/conditions.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import { createTroubles } from '../ops/troubles.ts';
 import { startTurns } from '../redis/turns.ts';
 import { withinTime } from '../waiting.ts';
 import { openVerbs, sharedTurns, startWork } from './compose.ts';
@@ -43,11 +43,11 @@ const openContext = async (host: Host, config: Config, bounds: Bounds): Promise<
   const { log, limits, now } = host;
   const { channels, post, close } = await openConfiguredChannels(config, now);
   bounds.lifecycle.onStop('channels', close);
-  const troubles = createTroubles(host);
-  const health = createHealth({ now, troubles: () => [...host.hostTroubles.current(), ...troubles.current()] });
+  const conditions = createConditions(host);
+  const health = createHealth({ now, conditions: () => [...host.hostConditions.current(), ...conditions.current()] });
   expectHealth(health, config);
   return {
-    ...{ ...host, ...bounds, config, channels, post, troubles, health },
+    ...{ ...host, ...bounds, config, channels, post, conditions, health },
     id: randomUUID(),
     metrics: scrapedWhile(host, bounds.lifecycle),
     failureLog: createFailureLog(log, now),
@@ -78,7 +78,7 @@ const createGeneration = (host: Host, config: Config, fail: Context['fail']) => 
       const context = await openContext(host, config, { lifecycle, grace, stopping: stopping.signal, fail });
       const verbs = openVerbs(context);
       const ops = openOps(context, verbs);
-      const watchdog = openWatchdog(context, verbs, ops.daemons);
+      const watchdog = openWatchdog(context, verbs, ops.known);
       const start = async (): Promise<void> => {
         ({ stopDelivering } = await startWork(context, verbs));
         const maintenance = openMaintenance(context, { ...verbs, ...ops, watchdog });

@@ -1,7 +1,7 @@
 /** Tells other daemons and the commands that this one lives and how it is doing, and frees the jobs of one that is gone. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonReport } from '../features/status/daemons.ts';
+import type { DaemonReport } from '../features/conditions/daemons.ts';
 import { createRedisCheck } from '../ops/checks.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';

@@ -6,6 +6,8 @@ import { withWellKnown } from '../channels/chains.ts';
 import { pacingOf } from '../channels/registry.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
+import { createSelfReport, type DaemonReport } from '../features/conditions/daemons.ts';
+import { createKnowing } from '../features/conditions/list.ts';
 import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
 import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
@@ -14,7 +16,6 @@ import { createDrop } from '../features/replay/retry.ts';
 import { createGoneDestinations, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
-import { createSelfReport, type DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createHashFinder, createTracer, shortHashOf, type Trace } from '../features/trace/trace.ts';
@@ -128,16 +129,10 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
     const own = { ...selfReport(), silentMs: 0 };
     return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
   };
-  const status = createStatus({
-    ...store,
-    ...context,
-    protocols: catalog.protocols,
-    unwatched: catalog.unwatched,
-    daemons,
-    review,
-  });
+  const known = createKnowing({ ...catalog, ...store, config, review, daemons });
+  const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known });
   const { pollDurations } = reading;
-  metrics.onScrape(() => refreshGauges({ ...store, ...context, catalog, review, pollDurations, daemons }));
+  metrics.onScrape(() => refreshGauges({ ...store, ...context, catalog, review, pollDurations, known }));
   const lookUpNames = createNameLookUp({
     names: store.names,
     channels: context.channels,
@@ -166,5 +161,5 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   context.lifecycle.onStop('pages', async () => pages.stop());
   const { now } = context;
   const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
-  return { review, selfReport, daemons, forgetGone, keepHouse, lookUpNames, endpoints };
+  return { review, selfReport, known, forgetGone, keepHouse, lookUpNames, endpoints };
 };

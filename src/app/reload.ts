@@ -5,6 +5,7 @@ import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { ConfigSource } from '../config/source.ts';
 import { NoDaemonError } from '../errors.ts';
+import { createDaemonReports, type HeardDaemon, isRunning } from '../features/conditions/daemons.ts';
 import {
   createDiskWatch,
   createReloader,
@@ -12,14 +13,13 @@ import {
   type ReloadAnswer,
   type ReloadOutcome,
 } from '../features/reload/reloader.ts';
-import { createDaemonReports, type HeardDaemon, isRunning } from '../features/status/daemons.ts';
 import type { ConfigStatus } from '../ops/status.ts';
 import { startTurns } from '../redis/turns.ts';
 import { iso } from '../time.ts';
 import { type Host, type Limits, monotonic, onTurnFailed, pause } from './context.ts';
 import { attachRedis } from './redis.ts';
 
-interface OpenReloading extends Pick<Host, 'hostTroubles' | 'metrics' | 'scrub' | 'log' | 'now'> {
+interface OpenReloading extends Pick<Host, 'hostConditions' | 'metrics' | 'scrub' | 'log' | 'now'> {
   store: Pick<Host['store'], 'redis' | 'prefix'>;
   limits: Pick<Limits, 'configLookMs' | 'configTakenMs'>;
   source: ConfigSource;
@@ -45,7 +45,7 @@ const whyRefused = (problems: readonly string[]): string => {
 };
 
 /** What is known of the config, for reports, health and metrics. */
-const createStanding = ({ source, metrics, limits, now, hostTroubles }: OpenReloading) => {
+const createStanding = ({ source, metrics, limits, now, hostConditions }: OpenReloading) => {
   let since = now();
   let changed: string[] | undefined;
   let runningPrint = source.readPrint();
@@ -63,15 +63,15 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: OpenRelo
     refused = undefined;
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
-    hostTroubles.over('config');
+    hostConditions.over('config');
   };
 
   const tellLate = (): void => {
     // One that was refused is reported as that.
-    if (differsSince === undefined || refused !== undefined) hostTroubles.over('config', source.file);
+    if (differsSince === undefined || refused !== undefined) hostConditions.over('config', source.file);
     else if (now() - differsSince >= limits.configTakenMs) {
       const what = `${source.file} differs from the config that runs`;
-      hostTroubles.report('config', what, { of: source.file, todo: TAKE_IT });
+      hostConditions.report('config', what, { of: source.file, todo: TAKE_IT });
     }
   };
 
@@ -86,7 +86,7 @@ const createStanding = ({ source, metrics, limits, now, hostTroubles }: OpenRelo
       refused = { at: iso(now()), problems: end.problems };
       metrics.configReloaded.set(0);
       const why = whyRefused(end.problems);
-      hostTroubles.report('config', 'the new config was refused, and the old one runs on', { why });
+      hostConditions.report('config', 'the new config was refused, and the old one runs on', { why });
     },
     isDueAgain: (): boolean => passingSince !== undefined && monotonic() - passingSince >= AGAIN_MS,
     onDisk: (print: string | undefined): void => {

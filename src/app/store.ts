@@ -12,13 +12,13 @@ import { createAcknowledgementStore, createEscalations } from '../features/ackno
 import { createApprovalStore, type HoldBounds } from '../features/approval/store.ts';
 import { createBlindnessStore } from '../features/blindness/store.ts';
 import { createOutageStore } from '../features/broken-destinations/store.ts';
+import { createDaemonReports } from '../features/conditions/daemons.ts';
 import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
 import { createNameStore } from '../features/names/names.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/probe.ts';
-import { createDaemonReports } from '../features/status/daemons.ts';
 import { createStorms } from '../features/storms/storms.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createWatchdogStore } from '../features/watchdog/store.ts';

@@ -1,5 +1,6 @@
 /** Composes what commands read: the daemons' Redis. Starts nothing. */
 import type { Config } from '../config/schema.ts';
+import { createKnowing } from '../features/conditions/list.ts';
 import { createNameStore, type Names, NO_NAMES } from '../features/names/names.ts';
 import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
@@ -43,9 +44,7 @@ export const openView = async (config: Config) => {
       ...store,
       config,
       protocols: catalog.protocols,
-      unwatched: catalog.unwatched,
-      daemons: store.daemonReports.list,
-      review,
+      known: createKnowing({ ...catalog, ...store, config, review, daemons: store.daemonReports.list }),
       now,
     }),
     close: async () => {

@@ -1,10 +1,10 @@
 /** Composes the watchdog: what looks for troubles, what announces them, and the heartbeat. */
 import { statfs } from 'node:fs/promises';
 import type { ChannelKind } from '../alert.ts';
+import { type Condition, rowOf } from '../condition.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
-import { currentOutages } from '../features/broken-destinations/store.ts';
-import { isRunning, servicesAsKnown } from '../features/status/daemons.ts';
-import { troublesOf } from '../features/status/troubles.ts';
+import { isRunning } from '../features/conditions/daemons.ts';
+import type { Knowing } from '../features/conditions/list.ts';
 import { createDetectors } from '../features/watchdog/detectors.ts';
 import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
 import { createWatchdogRound, type Listed } from '../features/watchdog/watchdog.ts';
@@ -12,30 +12,23 @@ import { lookAtRedis } from '../redis/check.ts';
 import type { Turn } from '../redis/turns.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
-import type { Ops } from './ops.ts';
 
-type Daemons = Ops['daemons'];
-
-/**
- * What the watchdog announces, and whose channels it must not use: the outages of single destinations, and silent protocols,
- * are not asked for.
- */
-const createList =
-  ({ config, store }: Context, daemons: Daemons) =>
-  async (): Promise<Listed> => {
-    const heard = await daemons();
-    const names = config.services.map(({ name }) => name);
-    const services = servicesAsKnown(names, heard);
-    const [broken, dead] = await Promise.all([currentOutages(store.outageStore, []), store.dead.count()]);
-    return {
-      troubles: troublesOf({ daemons: heard, services, silent: [], broken, dead }),
-      hosts: new Set(heard.filter(isRunning).map(({ host }) => host)),
-    };
+/** What is announced here: the others are told where they are found. */
+const createList = (known: Knowing) => async (): Promise<Listed> => {
+  const { daemons, conditions } = await known();
+  const isAnnounced = ({ name, announcedTo }: Condition): boolean => {
+    const { severity, hears, announcedWhen } = rowOf(name);
+    return announcedTo !== undefined || announcedWhen === 'found' || hears === 'nobody' || severity === 'note';
   };
+  return {
+    troubles: conditions.map((one) => ({ ...one, isAnnounced: isAnnounced(one) })),
+    hosts: new Set(daemons.filter(isRunning).map(({ host }) => host)),
+  };
+};
 
-const openDetectors = ({ config, store, troubles, log, limits, now }: Context, { reading }: Verbs) =>
+const openDetectors = ({ config, store, conditions, log, limits, now }: Context, { reading }: Verbs) =>
   createDetectors({
-    troubles,
+    conditions,
     lookAtRedis: () => lookAtRedis(store.redis, now),
     dataDir: config.dataDir,
     spaceOf: async (directory) => {
@@ -67,7 +60,7 @@ const proofsOf = ({ config, channels, health, now }: Context, canaries: Readonly
   ];
 };
 
-const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: () => Proof[]): Turn[] => {
+const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]): Turn[] => {
   const { config, store, maintenanceEveryMs, stopping } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
@@ -78,8 +71,8 @@ const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: ()
     ...context,
     url,
     reason: async () => {
-      const troubles = isRedisReady() ? (await list()).troubles : [];
-      return reasonAgainst({ isRedisReady: isRedisReady(), troubles, proofs: proofs(), withinMs });
+      const conditions = isRedisReady() ? (await known()).conditions : [];
+      return reasonAgainst({ isRedisReady: isRedisReady(), conditions, proofs: proofs(), withinMs });
     },
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
@@ -92,15 +85,14 @@ const openHeartbeat = (context: Context, list: () => Promise<Listed>, proofs: ()
 
 export type Watchdog = ReturnType<typeof openWatchdog>;
 
-export const openWatchdog = (context: Context, verbs: Verbs, daemons: Daemons) => {
+export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => {
   const { config, store, maintenanceEveryMs: everyMs, now } = context;
   const { dispatching } = verbs;
-  const list = createList(context, daemons);
   const detect = openDetectors(context, verbs);
   const canaries = new Map<ChannelKind, number>();
   const announce = createWatchdogRound({
     ...context,
-    list,
+    list: createList(known),
     store: store.watchdog,
     outages: store.outageStore,
     locks: store.locks,
@@ -118,7 +110,7 @@ export const openWatchdog = (context: Context, verbs: Verbs, daemons: Daemons) =
     onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),
     turns: [
       { name: 'troubles of Tocsin itself', everyMs, run },
-      ...openHeartbeat(context, list, proofsOf(context, canaries)),
+      ...openHeartbeat(context, known, proofsOf(context, canaries)),
     ],
   };
 };

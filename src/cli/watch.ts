@@ -1,13 +1,13 @@
 /** `tocsin watch`: what happens now, of all daemons that share the Redis. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { conditionText } from '../condition.ts';
 import { actionText } from '../features/status/operator-log.ts';
 import { type AlertEvent, createWatch, MOST_NEW } from '../features/watch/watch.ts';
 import type { RecordedAction } from '../ledger/operator-log.ts';
 import { nameOf } from '../ledger/record.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock, iso } from '../time.ts';
-import { troubleText } from '../trouble.ts';
 import { type Action, EXIT } from './context.ts';
 import { durationOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
@@ -79,7 +79,7 @@ const createTroubles = ({ status }: View) => {
     if (performance.now() < nextAt) return [];
     nextAt = performance.now() + TROUBLES_EVERY_MS;
     const { troubles } = await status();
-    const now = new Map(troubles.map((one) => [`${one.name} ${one.of}`, `${troubleText(one)}; ${one.todo}`]));
+    const now = new Map(troubles.map((one) => [`${one.name} ${one.of}`, `${conditionText(one)}; ${one.todo}`]));
     const begun = [...now].filter(([key]) => !known.has(key)).map(([, text]) => event('trouble', text));
     const over = [...known].filter(([key]) => !now.has(key)).map(([, text]) => event('over', text));
     known = now;

@@ -3,8 +3,8 @@
  * own loops decides that. Can it do its work (`ready`)? If not, starting it again would not help: something it depends on
  * is away, and a rollout or an operator should wait and look.
  */
+import { type Condition, rowOf } from '../condition.ts';
 import { iso } from '../time.ts';
-import type { Trouble } from '../trouble.ts';
 
 interface LoopReport {
   name: string;
@@ -31,8 +31,8 @@ export interface CheckReport {
 interface ReadyReport {
   status: 'ok' | 'not ready';
   checks: CheckReport[];
-  /** What else is wrong, which does not keep it from its work; absent where nothing is. */
-  troubles?: Trouble[];
+  /** What else it has found to be wrong; absent where nothing is. */
+  troubles?: Condition[];
 }
 
 export type HealthReport = LiveReport | ReadyReport;
@@ -86,7 +86,7 @@ const blocks = (report: CheckReport, check: Check): boolean =>
 /**
  * `now` gives epoch milliseconds. Names are free; `service:NAME`, `protocols:NAME`, `redis` and `channel:KIND` are used.
  */
-export const createHealth = ({ now, troubles = () => [] }: { now(): number; troubles?(): Trouble[] }) => {
+export const createHealth = ({ now, conditions = () => [] }: { now(): number; conditions?(): Condition[] }) => {
   const loops = new Map<string, Loop>();
   const checks = new Map<string, Check>();
 
@@ -154,8 +154,10 @@ export const createHealth = ({ now, troubles = () => [] }: { now(): number; trou
     },
     ready: (): ReadyReport => {
       const reports = [...checks].map(([name, check]) => ({ check, report: reportCheck(name, check, now()) }));
-      const isReady = !reports.some(({ check, report }) => blocks(report, check));
-      const others = troubles();
+      const others = conditions();
+      const isReady =
+        !reports.some(({ check, report }) => blocks(report, check)) &&
+        !others.some(({ name }) => rowOf(name).stopsReady);
       return {
         status: isReady ? 'ok' : 'not ready',
         checks: reports.map(({ report }) => report),

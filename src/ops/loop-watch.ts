@@ -6,9 +6,9 @@
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
 import { createRareWarning } from '../rarely.ts';
+import type { Conditions } from './conditions.ts';
 import type { Health } from './health.ts';
 import type { LoopDelay } from './loop-delay.ts';
-import type { Troubles } from './troubles.ts';
 
 interface Probe {
   name: string;
@@ -106,7 +106,7 @@ interface LoopWatchDependencies {
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
   delay: Pick<LoopDelay, 'worstMs'>;
-  troubles: Pick<Troubles, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'report' | 'over'>;
   /** Called with each canary that has come through. */
   onCanary(kind: ChannelKind): void;
   /** Called once for each loop that has stopped, with a sentence. */
@@ -136,22 +136,25 @@ const createRebuilds = ({ rebuild, log }: LoopWatchDependencies) => {
 };
 
 const watchDelay = (dependencies: LoopWatchDependencies): NodeJS.Timeout => {
-  const { log, delay, troubles, delayEveryMs = LOOK_AT_DELAY_MS, now } = dependencies;
+  const { log, delay, conditions, delayEveryMs = LOOK_AT_DELAY_MS, now } = dependencies;
   const sayBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
   // The first look is at the start, which is busy by itself.
   let isFirst = true;
   return setInterval(() => {
     const worstMs = delay.worstMs();
     if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) sayBlocked({ worstMs });
-    if (isFirst || worstMs <= BLOCKED_TO_REPORT_MS) troubles.over('loop');
+    if (isFirst || worstMs <= BLOCKED_TO_REPORT_MS) conditions.over('loop');
     else
-      troubles.report('loop', `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`);
+      conditions.report(
+        'loop',
+        `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`,
+      );
     isFirst = false;
   }, delayEveryMs).unref();
 };
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, pollBoundMs, isRedisReady, sendCanary, takenAt, health, log, troubles, onStuck, now } = dependencies;
+  const { kinds, pollBoundMs, isRedisReady, sendCanary, takenAt, health, log, conditions, onStuck, now } = dependencies;
   const { canaryLateMs = CANARY_LATE_MS, leastBoundMs = LEAST_BOUND_MS, endMs = END_MS } = dependencies;
   const bounds: [name: string, boundMs: number][] = [
     [MAINTENANCE, leastBoundMs],
@@ -200,8 +203,8 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
 
   const lookAtQueue = (kind: ChannelKind, boundMs: number): void => {
     const isLate = now() - lastBeat(loopOf(kind))() > Math.max(canaryLateMs, boundMs);
-    if (isLate) troubles.report('queue', `no job comes through the queue of ${kind}`, { of: kind });
-    else troubles.over('queue', kind);
+    if (isLate) conditions.report('queue', `no job comes through the queue of ${kind}`, { of: kind });
+    else conditions.over('queue', kind);
   };
 
   const lookAt = async ({ kind, boundMs }: (typeof kinds)[number]): Promise<void> => {

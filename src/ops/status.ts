@@ -1,6 +1,6 @@
 /** What runs now, as data and in words: the daemon fills it in, the status page and the `status` command show it. */
 import type { ChannelKind, Mute, Source } from '../alert.ts';
-import type { Trouble } from '../trouble.ts';
+import type { Condition } from '../condition.ts';
 import type { CheckReport } from './health.ts';
 
 /** All times are ISO 8601. Nothing in it is secret. */
@@ -33,7 +33,8 @@ export interface StatusReport {
   needsSomebody: string[];
 }
 
-interface TroubleStatus extends Trouble {
+interface TroubleStatus extends Omit<Condition, 'under'> {
+  severity: string;
   /** What to do next, as part of a sentence. */
   todo: string;
 }
@@ -97,7 +98,7 @@ export interface ProtocolStatus {
   sources: SourceStatus[];
 }
 
-export interface UnwatchedStatus {
+interface UnwatchedStatus {
   service: string;
   name: string;
   /** Why, in a sentence. */

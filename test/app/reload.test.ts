@@ -2,10 +2,10 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openReloading } from '../../src/app/reload.ts';
+import { nextStepOf } from '../../src/condition.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { createConditions } from '../../src/ops/conditions.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { createTroubles } from '../../src/ops/troubles.ts';
-import { nextStepOf } from '../../src/trouble.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -13,7 +13,7 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
   const { redis, prefix } = openTestRedis();
   const metrics = createMetrics({ version: '1' });
   const stopping = new AbortController();
-  const hostTroubles = createTroubles({ now: Date.now });
+  const hostConditions = createConditions({ now: Date.now });
   let disk = 'old';
   let taken = disk;
   const reading = Promise.withResolvers<Config>();
@@ -31,7 +31,7 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
     current: () => expect.unreachable(),
     replace: () => expect.unreachable(),
     ...{
-      hostTroubles,
+      hostConditions,
       metrics,
       store: { redis, prefix },
       stopping: stopping.signal,
@@ -50,7 +50,7 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
     await watching.stopped(1000);
   });
   disk = 'new';
-  const found = await until('it is told', () => hostTroubles.current()[0]);
+  const found = await until('it is told', () => hostConditions.current()[0]);
   expect(found).toMatchObject({ name: 'config', of: 'tocsin.yaml', what: expect.stringContaining('differs') });
   expect(nextStepOf(found)).toContain('`tocsin reload`');
   expect(nextStepOf(found)).not.toContain('correct the file');
@@ -58,8 +58,8 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
   taken = disk;
   reading.reject(new Error('it is wrong'));
   await until('what it is now is told instead', () => {
-    const known = hostTroubles.current();
+    const known = hostConditions.current();
     return known.length === 1 && known[0]?.of === '';
   });
-  expect(nextStepOf(hostTroubles.current()[0] ?? expect.unreachable())).toContain('correct the file');
+  expect(nextStepOf(hostConditions.current()[0] ?? expect.unreachable())).toContain('correct the file');
 });

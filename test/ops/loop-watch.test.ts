@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createConditions } from '../../src/ops/conditions.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createLoopWatch } from '../../src/ops/loop-watch.ts';
-import { createTroubles } from '../../src/ops/troubles.ts';
 import { createLines } from './lines.ts';
 
 beforeEach(() => {
@@ -21,7 +21,7 @@ const setUp = () => {
   const now = Date.now;
   const health = createHealth({ now });
   const { lines, log } = createLines();
-  const troubles = createTroubles({ now });
+  const conditions = createConditions({ now });
   const stuck: string[] = [];
   const canaries: string[] = [];
   const redis = { isReady: true };
@@ -51,7 +51,7 @@ const setUp = () => {
     health,
     log,
     delay: { worstMs: () => delay.worstMs },
-    troubles,
+    conditions,
     onCanary: (kind) => canaries.push(kind),
     onStuck: (reason) => stuck.push(reason),
     now,
@@ -66,7 +66,7 @@ const setUp = () => {
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, troubles, canaries, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
+  return { health, lines, conditions, canaries, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
 };
 
 describe('the loop watch', () => {
@@ -103,27 +103,27 @@ describe('the loop watch', () => {
   });
 
   test('a queue that takes no canary for a minute is a trouble until it takes one', async () => {
-    const { troubles, standing, run } = setUp();
+    const { conditions, standing, run } = setUp();
     await run(4);
     standing.add('email');
     await run(4);
-    expect(troubles.current()).toEqual([]);
+    expect(conditions.current()).toEqual([]);
     await run(3);
-    expect(troubles.current()).toMatchObject([{ name: 'queue', of: 'email' }]);
+    expect(conditions.current()).toMatchObject([{ name: 'queue', of: 'email' }]);
     standing.delete('email');
     await run(3);
-    expect(troubles.current()).toEqual([]);
+    expect(conditions.current()).toEqual([]);
   });
 
   test('an event loop that is blocked for half a second at a time is a trouble until it is not', async () => {
-    const { troubles, delay, run } = setUp();
+    const { conditions, delay, run } = setUp();
     await run(1);
     delay.worstMs = 600;
     await run(1);
-    expect(troubles.current()).toMatchObject([{ name: 'loop', what: expect.stringContaining('600 ms') }]);
+    expect(conditions.current()).toMatchObject([{ name: 'loop', what: expect.stringContaining('600 ms') }]);
     delay.worstMs = 500;
     await run(1);
-    expect(troubles.current()).toEqual([]);
+    expect(conditions.current()).toEqual([]);
   });
 
   test('names the queue whose canaries stay away for three minutes, once', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { TROUBLES as NAMES, type TroubleName } from '../../src/trouble.ts';
+import { type ConditionName, TROUBLES as NAMES } from '../../src/condition.ts';
 import { lacksPromtool, promtoolOn } from '../support/promtool.ts';
 
 const RULES = fileURLToPath(new URL('../../config/prometheus-rules.yml', import.meta.url));
@@ -35,7 +35,7 @@ const RETRYING = `tocsin_deliveries_total{${DESTINATION}, outcome="retrying"}`;
 const DEAD = `tocsin_deliveries_total{${DESTINATION}, outcome="dead"}`;
 const LATENCY = 'tocsin_alert_latency_seconds';
 
-const troubleSeries = (name: TroubleName): string => `tocsin_trouble{trouble="${name}"}`;
+const troubleSeries = (name: ConditionName): string => `tocsin_trouble{trouble="${name}"}`;
 
 /** A healthy daemon with something to do. */
 const HEALTHY: Series = {

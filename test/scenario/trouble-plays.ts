@@ -1,6 +1,6 @@
 /** Breaks things of a daemon, and expects that the operators hear of each once, and once when it is mended. */
 import { expect } from 'vitest';
-import type { TroubleName } from '../../src/trouble.ts';
+import type { ConditionName } from '../../src/condition.ts';
 import { until } from '../support/until.ts';
 import type { AskedDaemon } from './daemons.ts';
 import type { World } from './world.ts';
@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 export const OPS = 'ops@example.com';
 
 export interface Breakage {
-  name: TroubleName;
+  name: ConditionName;
   what: string;
   /** The sentence that is told. */
   says: RegExp;
@@ -48,7 +48,7 @@ export const playTroubles = async (
   lists: readonly (readonly Breakage[])[],
 ): Promise<void> => {
   const told = tolds(world);
-  const shown = (trouble: TroubleName) => daemon.metric('tocsin_trouble', { trouble });
+  const shown = (trouble: ConditionName) => daemon.metric('tocsin_trouble', { trouble });
   const playOne = async (one: Breakage): Promise<void> => {
     await one.break();
     await until(`told: ${one.what}`, () => told.begun(one) > 0, PATIENCE_MS);

@@ -5,10 +5,10 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { type ConditionName, TROUBLES } from '../../src/condition.ts';
 import { createConfigSource } from '../../src/config/source.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { JOB_OPTIONS } from '../../src/queue/settings.ts';
-import { TROUBLES, type TroubleName } from '../../src/trouble.ts';
 import { openConsole } from '../cli/console.ts';
 import { whyNoSmallDisk } from '../fault/small-disk.ts';
 import { destinationOf } from '../support/alerts.ts';
@@ -22,10 +22,11 @@ import { type Breakage, OPS, playTroubles } from './trouble-plays.ts';
 import { startWorld } from './world.ts';
 
 /** Those that the watchdog itself does not announce, or that need a test of their own, and where they are shown. */
-const SHOWN_ELSEWHERE: Partial<Record<TroubleName, string>> = {
+const SHOWN_ELSEWHERE: Partial<Record<ConditionName, string>> = {
   daemon: 'no daemon is left to announce it: the switch is not called, below',
   redis: 'nothing can be announced without it: the switch hears of it, below',
   service: 'test/scenario/watchdog.test.ts',
+  unread: 'test/scenario/blindness.test.ts',
   channel: 'test/scenario/watchdog.test.ts',
   silent: 'test/scenario/silence.test.ts',
   destination: 'test/scenario/fallback.test.ts',
@@ -268,7 +269,7 @@ test.concurrent('every trouble is told once to the operators, and its end once',
 }, 300_000);
 
 /** What can be wrong with messages. */
-const IN_MESSAGES: readonly string[] = ['buttons', 'template'] satisfies TroubleName[];
+const IN_MESSAGES: readonly string[] = ['buttons', 'template'] satisfies ConditionName[];
 
 const PING = '/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
 import type { Buttons, Press, PressAnswer } from '../../channels/channel.ts';
 import { messageOf } from '../../errors.ts';
-import type { Troubles } from '../../ops/troubles.ts';
+import type { Conditions } from '../../ops/conditions.ts';
 import type { HeldLock, Locks } from '../../redis/lock.ts';
 import type { AcknowledgementParts } from './store.ts';
 
@@ -15,7 +15,7 @@ interface ListenerDependencies extends Pick<AcknowledgementParts, 'scrub' | 'sig
   buttons: Pick<Buttons, 'listen'>;
   onPress(press: Press): Promise<PressAnswer | undefined>;
   locks: Pick<Locks, 'take'>;
-  troubles: Pick<Troubles, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'report' | 'over'>;
   log: Pick<Logger, 'info' | 'warn'>;
   /** The answer to a press did not arrive; as often as people press. */
   onUnanswered(facts: { kind: ChannelKind; why: string }): void;
@@ -48,20 +48,20 @@ const whileHeld = (lock: HeldLock, signal: AbortSignal) => {
 
 /** Runs until `signal` aborts; never rejects. */
 export const listenForPresses = async (dependencies: ListenerDependencies): Promise<void> => {
-  const { kind, buttons, onPress, locks, troubles, scrub, log, onUnanswered, signal, sleep } = dependencies;
+  const { kind, buttons, onPress, locks, conditions, scrub, log, onUnanswered, signal, sleep } = dependencies;
   let failures = 0;
 
   const onHolds = (): void => {
     if (failures > 0) log.info({ kind }, 'presses of buttons arrive again');
     failures = 0;
-    troubles.over('buttons', kind);
+    conditions.over('buttons', kind);
   };
 
   const onFailure = (error: unknown): void => {
     const why = scrub(messageOf(error));
     if (failures === 0) log.warn({ kind, why }, 'presses of buttons do not arrive; trying again');
     failures += 1;
-    troubles.report('buttons', `presses of buttons on ${kind} do not arrive`, { why, of: kind });
+    conditions.report('buttons', `presses of buttons on ${kind} do not arrive`, { why, of: kind });
   };
 
   const onProblem = (error: unknown): void => onUnanswered({ kind, why: scrub(messageOf(error)) });
@@ -103,7 +103,7 @@ export const listenForPresses = async (dependencies: ListenerDependencies): Prom
       }
     } finally {
       held.end();
-      troubles.over('buttons', kind);
+      conditions.over('buttons', kind);
       await lock.release().catch(() => {});
     }
   };

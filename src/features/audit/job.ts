@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
+import type { Conditions } from '../../ops/conditions.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { Troubles } from '../../ops/troubles.ts';
 import type { RedisClient } from '../../redis/connect.ts';
 import { SERVER_FUNCTION } from '../../redis/lock.ts';
 import { countedInWords } from '../../text.ts';
@@ -122,7 +122,7 @@ interface AuditJobDependencies {
   marks: AuditMarks;
   alertIndex: Pick<AlertIndex, 'trim'>;
   metrics: Pick<Metrics, 'audits' | 'auditDifferences' | 'auditedTo'>;
-  troubles: Pick<Troubles, 'report'>;
+  conditions: Pick<Conditions, 'report'>;
   /** Between two audits. */
   everyMs: number;
   log: Logger;
@@ -135,7 +135,7 @@ interface AuditJobDependencies {
 const URGENT_LOST_AFTER_MS = 5000;
 
 export const createAuditJob = (dependencies: AuditJobDependencies) => {
-  const { auditor, marks, alertIndex, metrics, troubles, everyMs, log } = dependencies;
+  const { auditor, marks, alertIndex, metrics, conditions, everyMs, log } = dependencies;
   const running = new Map<string, Promise<void>>();
   const report = createDifferenceLog(metrics, log);
 
@@ -145,10 +145,10 @@ export const createAuditJob = (dependencies: AuditJobDependencies) => {
   };
 
   /** Daemons take turns, so each remembers what it found itself, and the list has it as long as one of them does. */
-  const reportTrouble = (service: string, count: number): void => {
+  const reportFound = (service: string, count: number): void => {
     if (count === 0) return;
     const what = `the audit of ${service} found ${countedInWords(count, 'delivery', 'deliveries')} that nobody had accounted for`;
-    troubles.report('audit', what, { why: 'queued again, and late', of: service, lastsMs: 2 * everyMs });
+    conditions.report('audit', what, { why: 'queued again, and late', of: service, lastsMs: 2 * everyMs });
   };
 
   const audit = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {
@@ -162,7 +162,7 @@ export const createAuditJob = (dependencies: AuditJobDependencies) => {
     const { protocols, unaudited } = await auditor.run(service, options, signal);
     protocols.forEach(report);
     const sums = sumOf(protocols);
-    reportTrouble(service, sums.missing + sums.lost);
+    reportFound(service, sums.missing + sums.lost);
     const ended = unaudited.length > 0 ? 'incomplete' : 'balanced';
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);

@@ -107,6 +107,8 @@ export interface CurrentOutage {
   message: string;
   /** What mends it, as part of a sentence, where that is known. */
   todo?: string;
+  /** Who heard of it, as people read destinations. */
+  announcedTo: string[];
 }
 
 export const currentOutages = async (
@@ -119,9 +121,10 @@ export const currentOutages = async (
   ];
   const found = await outages.get(subjects.map(({ id }) => id));
   return subjects.flatMap((subject) => {
-    const { since, message, explanation } = found.get(subject.id) ?? {};
+    const { since, message, explanation, announcedTo = [] } = found.get(subject.id) ?? {};
     if (since === undefined || message === undefined) return [];
-    return [{ ...subject, since, message, ...(explanation && { todo: explanation.todo }) }];
+    const own = explanation === undefined ? {} : { todo: explanation.todo };
+    return [{ ...subject, since, message, announcedTo: announcedTo.map(({ label }) => label), ...own }];
   });
 };
 

@@ -1,32 +1,32 @@
 /** Sets the metrics that have to be asked for, at every scrape. */
+import { needsSomebody, TROUBLES } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
-import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Metrics, ProtocolValue } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
-import { TROUBLES } from '../../trouble.ts';
-import type { ApprovalStore } from '../approval/store.ts';
+import type { Knowing } from '../conditions/list.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { type StateDependencies, stateOf } from './troubles.ts';
 
-interface GaugeDependencies extends StateDependencies {
+interface GaugeDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
+  known: Knowing;
   /** `ready` while Redis answers. */
   redis: { status: string };
   cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'oldestOpen'>;
   queues: Pick<ParcelQueues, 'counts'>;
   deadlines: Pick<Deadlines, 'counts'>;
-  destinationStats: Pick<DestinationStats, 'list'>;
-  held: Pick<ApprovalStore, 'list'>;
   metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
   /** Of the polls of this daemon. */
   pollDurations(): readonly ProtocolValue[];
+  /** See `needsSomebody`. */
+  limits?: { lastingMs: number } | undefined;
+  now(): number;
 }
 
 const STATES = ['waiting', 'delayed', 'active', 'failed'] as const;
@@ -56,15 +56,15 @@ const setLags = async (
 
 /** While Redis is away, what has to be asked there keeps its last value. */
 export const refreshGauges = async (dependencies: GaugeDependencies): Promise<void> => {
-  const { config, redis, queues, deadlines, held, destinationStats, metrics, review } = dependencies;
+  const { config, redis, queues, deadlines, metrics, review, limits, now } = dependencies;
   metrics.unroutableEntries.set(review.problems().length);
   metrics.redisUp.set(redis.status === 'ready' ? 1 : 0);
   if (redis.status !== 'ready') return metrics.trouble.set({ trouble: 'redis' }, 1);
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
-  metrics.heldAlerts.set((await held.list()).reduce((sum, { waiting }) => sum + waiting, 0));
-  const { dead, broken, silent, troubles } = await stateOf(dependencies, await destinationStats.list());
+  const { dead, held, broken, silent, conditions } = await dependencies.known();
+  metrics.heldAlerts.set(held.reduce((sum, { one: { waiting } }) => sum + waiting, 0));
   metrics.deadDeliveries.set(dead);
   metrics.brokenDestinations.reset();
   for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
@@ -74,7 +74,8 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   }
   // Each name that can be is there, so that a rule sees it rise.
   for (const trouble of TROUBLES) {
-    metrics.trouble.set({ trouble }, troubles.filter(({ name }) => name === trouble).length);
+    const current = conditions.filter((one) => one.name === trouble && needsSomebody(one, now(), limits?.lastingMs));
+    metrics.trouble.set({ trouble }, current.length);
   }
   const lags: ProtocolValue[] = [];
   for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));

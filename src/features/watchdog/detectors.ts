@@ -1,6 +1,6 @@
 /** Looks now and then for troubles that nothing else meets: the disk, the clocks, and what Redis would lose. */
 import type { Logger } from 'pino';
-import type { Troubles } from '../../ops/troubles.ts';
+import type { Conditions } from '../../ops/conditions.ts';
 import { ageText } from '../../time.ts';
 
 /** In bytes: what we may still write, and the whole. */
@@ -20,7 +20,7 @@ const ENOUGH_FREE = 5 * GB;
 const sizeText = (bytes: number): string =>
   bytes >= GB ? `${(bytes / GB).toFixed(1)} GB` : `${Math.floor(bytes / MB)} MB`;
 
-/** What is wrong, as a trouble says it; undefined where nothing is. */
+/** What is wrong, as a condition says it; undefined where nothing is. */
 export const diskTrouble = (directory: string, { free, size }: DiskSpace): string | undefined => {
   const isFull = free < LEAST_FREE || (free < ENOUGH_FREE && free < LEAST_PART * size);
   if (!isFull) return undefined;
@@ -46,7 +46,7 @@ export interface RedisLook {
 }
 
 interface DetectorDependencies {
-  troubles: Pick<Troubles, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'report' | 'over'>;
   /** Undefined where Redis did not answer. */
   lookAtRedis(): Promise<RedisLook | undefined>;
   dataDir: string;
@@ -70,13 +70,13 @@ const saying = (message: string, of: string): [string, { why?: string; of: strin
 };
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
-  const { troubles, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
+  const { conditions, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
   const { everyMs = LOOK_EVERY_MS } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const settle = (name: 'disk' | 'clock', of: string, what: string | undefined): void => {
-    if (what === undefined) troubles.over(name, of);
-    else troubles.report(name, what, { of });
+    if (what === undefined) conditions.over(name, of);
+    else conditions.report(name, what, { of });
   };
 
   const lookAtDisk = async (): Promise<void> => {
@@ -92,8 +92,8 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
     if (seen === undefined) return;
     for (const name of SETTINGS) {
       const finding = seen.findings.find((one) => one.name === name);
-      if (finding === undefined) troubles.over('durability', name);
-      else troubles.report('durability', ...saying(finding.message, name));
+      if (finding === undefined) conditions.over('durability', name);
+      else conditions.report('durability', ...saying(finding.message, name));
     }
     settle('clock', 'redis', clockTrouble('Redis', seen.aheadMs ?? 0));
   };

@@ -1,14 +1,14 @@
 /** Calls a dead man's switch as long as all is well: who waits there notices a daemon that says nothing any more. */
 import type { Logger } from 'pino';
 import type { GuardedPost } from '../../channels/http.ts';
+import { type Condition, conditionText, rowOf } from '../../condition.ts';
 import { messageOf } from '../../errors.ts';
 import { startDeadline } from '../../net.ts';
+import type { Conditions } from '../../ops/conditions.ts';
 import type { FailureLog } from '../../ops/failure-log.ts';
-import type { Troubles } from '../../ops/troubles.ts';
 import type { Secret } from '../../secret.ts';
 import { shorten } from '../../text.ts';
 import { ageText } from '../../time.ts';
-import { type Trouble, type TroubleName, troubleText } from '../../trouble.ts';
 
 /** Something that has to be proven again and again. */
 export interface Proof {
@@ -21,20 +21,17 @@ export interface Proof {
 interface HeartbeatInput {
   isRedisReady: boolean;
   /** As all daemons know them. */
-  troubles: readonly Trouble[];
+  conditions: readonly Condition[];
   proofs: readonly Proof[];
   /** Each has to be proven within it. */
   withinMs: number;
 }
 
-/** With these an alert may not get through. Of the others somebody hears by the channels themselves. */
-const STOPPING: ReadonlySet<TroubleName> = new Set(['redis', 'service', 'channel', 'queue']);
-
 /** Why there is no heartbeat, in a sentence; undefined where there is one. */
-export const reasonAgainst = ({ isRedisReady, troubles, proofs, withinMs }: HeartbeatInput): string | undefined => {
+export const reasonAgainst = ({ isRedisReady, conditions, proofs, withinMs }: HeartbeatInput): string | undefined => {
   if (!isRedisReady) return 'Redis does not answer';
   const reasons = [
-    ...troubles.filter(({ name }) => STOPPING.has(name)).map(troubleText),
+    ...conditions.filter(({ name }) => rowOf(name).stopsHeartbeat).map(conditionText),
     ...proofs.flatMap(({ lacking, agoMs }) => {
       if (agoMs !== undefined && agoMs <= withinMs) return [];
       return `${lacking} ${agoMs === undefined ? 'yet' : `for ${ageText(agoMs)}`}`;
@@ -70,7 +67,7 @@ interface HeartbeatDependencies {
   isStarting(): boolean;
   /** Of several daemons one calls. */
   isOurs(): Promise<boolean>;
-  troubles: Pick<Troubles, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'report' | 'over'>;
   failureLog: Pick<FailureLog, 'failed' | 'worked'>;
   scrub(text: string): string;
   log: Pick<Logger, 'warn' | 'info'>;
@@ -87,7 +84,7 @@ const OVER_AFTER_CALLS = 3;
 const [GROUP, SUBJECT] = ['watchdog', 'heartbeat'];
 
 export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
-  const { post, reason, isStarting, isOurs, troubles, failureLog, scrub, log, signal, everyMs } = dependencies;
+  const { post, reason, isStarting, isOurs, conditions, failureLog, scrub, log, signal, everyMs } = dependencies;
   const address = dependencies.url.reveal();
   const { hostname } = new URL(address);
   const failUrl = failUrlOf(address);
@@ -105,13 +102,13 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
       if (why === undefined) await request(address, 'GET', '');
       else if (failUrl !== undefined) await request(failUrl, 'POST', shorten(scrub(why), LONGEST_REASON));
       else return;
-      troubles.over('heartbeat');
+      conditions.over('heartbeat');
       failureLog.worked(GROUP, SUBJECT);
     } catch (error) {
       if (signal.aborted) return;
       // Not even its host is shown: some have the token there.
       const message = scrub(messageOf(error)).replaceAll(hostname, "the dead man's switch");
-      troubles.report('heartbeat', 'the heartbeat cannot be sent', {
+      conditions.report('heartbeat', 'the heartbeat cannot be sent', {
         why: message,
         lastsMs: OVER_AFTER_CALLS * everyMs,
       });

@@ -1,16 +1,16 @@
 /** The troubles that were announced, over all daemons: each once, until it is over. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../../alert.ts';
+import { type Condition, conditionKey } from '../../condition.ts';
 import { execute } from '../../redis/pipeline.ts';
-import { type Trouble, troubleKey } from '../../trouble.ts';
 
 /** A trouble of the list, and whether others announce it: outages and blindness announce their own. */
-export interface ListedTrouble extends Trouble {
+export interface ListedTrouble extends Condition {
   isAnnounced: boolean;
 }
 
 /** What was announced together, until all of it is over. */
-export interface AnnouncedTrouble extends Trouble {
+export interface AnnouncedTrouble extends Omit<Condition, 'announcedTo'> {
   /** Names the announcement: the same key is the same announcement. */
   announcement: string;
 }
@@ -31,12 +31,12 @@ const TOGETHER = 0.5;
 /** Which troubles are to be announced now, and which of the announced ones are over. */
 export const changesOf = <Announced extends AnnouncedTrouble>(input: ChangesInput<Announced>) => {
   const { current, announced, seenForMs, goneForMs, afterMs } = input;
-  const known = new Set(announced.map(troubleKey));
-  const fresh = current.filter((one) => !one.isAnnounced && !known.has(troubleKey(one)));
-  const seenFor = (ms: number) => fresh.filter((one) => seenForMs(troubleKey(one)) >= ms);
-  const here = new Set(current.map(troubleKey));
-  const gone = announced.filter((one) => !here.has(troubleKey(one)));
-  const goneFor = (ms: number) => gone.filter((one) => goneForMs(troubleKey(one)) >= ms);
+  const known = new Set(announced.map(conditionKey));
+  const fresh = current.filter((one) => !one.isAnnounced && !known.has(conditionKey(one)));
+  const seenFor = (ms: number) => fresh.filter((one) => seenForMs(conditionKey(one)) >= ms);
+  const here = new Set(current.map(conditionKey));
+  const gone = announced.filter((one) => !here.has(conditionKey(one)));
+  const goneFor = (ms: number) => gone.filter((one) => goneForMs(conditionKey(one)) >= ms);
   return {
     begun: seenFor(afterMs).length === 0 ? [] : seenFor(afterMs * TOGETHER),
     ended: goneFor(afterMs).length === 0 ? [] : goneFor(afterMs * TOGETHER),
@@ -62,7 +62,7 @@ export const createWatchdogStore = (redis: Redis | Cluster, prefix: string) => {
         .toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? '')),
     set: async (troubles: readonly StoredTrouble[]): Promise<void> => {
       if (troubles.length === 0) return;
-      const fields = troubles.flatMap((one) => [troubleKey(one), JSON.stringify(one)]);
+      const fields = troubles.flatMap((one) => [conditionKey(one), JSON.stringify(one)]);
       await execute(
         redis
           .pipeline()
@@ -71,7 +71,7 @@ export const createWatchdogStore = (redis: Redis | Cluster, prefix: string) => {
       );
     },
     remove: async (troubles: readonly StoredTrouble[]): Promise<void> => {
-      if (troubles.length > 0) await redis.hdel(key, ...troubles.map(troubleKey));
+      if (troubles.length > 0) await redis.hdel(key, ...troubles.map(conditionKey));
     },
     /** This daemon is the one that calls in this interval. */
     takesHeartbeat: async (id: string, everyMs: number): Promise<boolean> =>

@@ -1,17 +1,18 @@
 /** Announces Tocsin's own troubles once over all daemons, and their end, over channels that work. */
 import type { Logger } from 'pino';
 import type { ChannelKind, Destination } from '../../alert.ts';
+import { type Condition, conditionKey, conditionText, nextStepOf, rowOf } from '../../condition.ts';
 import { contentId } from '../../item.ts';
 import type { HeldLock } from '../../redis/lock.ts';
 import { capital, cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText, iso } from '../../time.ts';
-import { effectOf, isOfOneDaemon, nextStepOf, type Trouble, troubleKey, troubleText } from '../../trouble.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../broken-destinations/message.ts';
 import type { OutageStore } from '../broken-destinations/store.ts';
 import { changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
 
-type Named = Pick<Trouble, 'name' | 'of'>;
+type Said = Omit<Condition, 'announcedTo'>;
+type Named = Pick<Condition, 'name' | 'of'>;
 
 /** For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone. */
 const createSightings = (monotonic: () => number) => {
@@ -24,8 +25,8 @@ const createSightings = (monotonic: () => number) => {
 
   return {
     look: (current: readonly Named[], announced: readonly Named[]): void => {
-      const here = current.map(troubleKey);
-      const gone = announced.map(troubleKey).filter((key) => !here.includes(key));
+      const here = current.map(conditionKey);
+      const gone = announced.map(conditionKey).filter((key) => !here.includes(key));
       seenSince = since(seenSince, here);
       goneSince = since(goneSince, gone);
     },
@@ -40,13 +41,13 @@ const LIMIT = 400;
 
 const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
 
-const sentenceOf = ({ what, why }: Trouble): string =>
+const sentenceOf = ({ what, why }: Said): string =>
   capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
 
-const sinceOf = ({ since }: Trouble): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
+const sinceOf = ({ since }: Said): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
 
 /** What they are, and a line about each. `alone`: how one is said; `verb`: of several. */
-const linesOf = <T extends Trouble>(
+const linesOf = <T extends Said>(
   troubles: readonly T[],
   alone: (sentence: string) => string,
   verb: string,
@@ -66,24 +67,24 @@ const linesOf = <T extends Trouble>(
 };
 
 /** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
-export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
+export const begunText = (troubles: readonly Said[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
   const lines = linesOf(
     troubles,
     (one) => `${one}.`,
     '',
-    (one) => `${sinceOf(one)} ${effectOf(one)}.\n${TO_DO}${nextStepOf(one)}.`,
+    (one) => `${sinceOf(one)} ${rowOf(one.name).effect}.\n${TO_DO}${nextStepOf(one)}.`,
   );
   return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
 };
 
-interface Ended extends Trouble {
+interface Ended extends Said {
   /** The daemon that had it does not run any more, so nobody knows. */
   isUnknown: boolean;
 }
 
 /** `left`: troubles that were announced and are not over. */
 export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
-  const lasted = ({ since }: Trouble): string =>
+  const lasted = ({ since }: Said): string =>
     since === undefined
       ? ''
       : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
@@ -149,7 +150,7 @@ const createTell =
     if (announcedTo.length > 0) await announce({ about: 'trouble.begun', key, message }, now(), announcedTo);
     await store.set(troubles.map((one) => ({ ...one, isAnnounced: true })));
     const silent = announcedTo.length > 0 ? '' : ', and it is announced to nobody';
-    const line = { troubles: troubles.map(troubleText), announcedTo: labelsOf(announcedTo) };
+    const line = { troubles: troubles.map(conditionText), announcedTo: labelsOf(announcedTo) };
     log.error(line, `trouble in Tocsin itself${silent}`);
   };
 
@@ -166,7 +167,7 @@ const createBegin = (dependencies: WatchdogDependencies, tell: Tell, seenForMs: 
     comesAndGoes = false,
   ): Promise<void> => {
     const stored = troubles.map(({ isAnnounced: _, ...one }): StoredTrouble => {
-      const since = one.since ?? iso(now() - seenForMs(troubleKey(one)));
+      const since = one.since ?? iso(now() - seenForMs(conditionKey(one)));
       return { ...one, since, announcement, announcedTo, isAnnounced: false };
     });
     await store.set(stored);
@@ -177,17 +178,18 @@ const createBegin = (dependencies: WatchdogDependencies, tell: Tell, seenForMs: 
     if (begun.length === 0) return;
     const readers = await readersFor(all);
     if (readers.length === 0 && destinations.length + fallback.length > 0) {
-      if (!isWarned) log.error({ troubles: begun.map(troubleText) }, 'no channel works that could announce a trouble');
+      if (!isWarned)
+        log.error({ troubles: begun.map(conditionText) }, 'no channel works that could announce a trouble');
       isWarned = true;
       return;
     }
     isWarned = false;
     const times = new Map<ListedTrouble, number>();
-    for (const one of begun) times.set(one, await outages.count(`watchdog-${contentId(troubleKey(one))}`));
+    for (const one of begun) times.set(one, await outages.count(`watchdog-${contentId(conditionKey(one))}`));
     const isAtLeast = (count: number) => (one: ListedTrouble) => (times.get(one) ?? 0) >= count;
     const silent = begun.filter(isAtLeast(ANNOUNCED_AN_HOUR + 1));
     const loud = begun.filter((one) => !silent.includes(one));
-    const key = `${iso(now())} ${contentId(...begun.map(troubleKey)).slice(0, 12)}`;
+    const key = `${iso(now())} ${contentId(...begun.map(conditionKey)).slice(0, 12)}`;
     await keep(loud, key, readers, loud.some(isAtLeast(ANNOUNCED_AN_HOUR)));
     await keep(silent, `${key} silent`, []);
   };
@@ -198,16 +200,17 @@ const createEnd =
   async (ended: readonly StoredTrouble[], left: number, hosts: Listed['hosts']): Promise<void> => {
     if (ended.length === 0) return;
     const announcedTo = [...new Map(ended.flatMap((one) => one.announcedTo).map((one) => [one.id, one])).values()];
-    const isUnknown = (one: StoredTrouble): boolean => isOfOneDaemon(one) && !hosts.has(one.of.split(' ', 1)[0] ?? '');
+    const isUnknown = (one: StoredTrouble): boolean =>
+      rowOf(one.name).isOfOneDaemon && !hosts.has(one.of.split(' ', 1)[0] ?? '');
     const heard = ended
       .filter((one) => one.announcedTo.length > 0)
       .map((one) => ({ ...one, isUnknown: isUnknown(one) }));
-    const key = contentId(...ended.map((one) => `${one.announcement} ${troubleKey(one)}`));
+    const key = contentId(...ended.map((one) => `${one.announcement} ${conditionKey(one)}`));
     const message = overText(heard, { left, now: now() });
     if (heard.length > 0) await announce({ about: 'trouble.over', key, message }, now(), announcedTo);
     await store.remove(ended);
     log.info(
-      { troubles: ended.map(troubleText), announcedTo: labelsOf(announcedTo) },
+      { troubles: ended.map(conditionText), announcedTo: labelsOf(announcedTo) },
       'trouble in Tocsin itself is over',
     );
   };

@@ -9,7 +9,7 @@ import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { listenForPresses } from '../../../src/features/acknowledgement/listen.ts';
-import { createTroubles } from '../../../src/ops/troubles.ts';
+import { createConditions } from '../../../src/ops/conditions.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createSlackReceiver } from '../../../src/sandbox/receivers/slack/slack.ts';
 import { createTelegramReceiver, telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
@@ -52,7 +52,7 @@ const listenTo = (
   const heard: Heard[] = [];
   const unanswered: object[] = [];
   const stop = new AbortController();
-  const troubles = createTroubles({ now: Date.now });
+  const conditions = createConditions({ now: Date.now });
   const listening = listenForPresses({
     kind: channel.kind,
     buttons: buttonsOf(channel),
@@ -63,7 +63,7 @@ const listenTo = (
       return press.name === 'mute' && press.answerFirst !== undefined ? onMute(press) : ANSWER;
     },
     locks: createLocks(place.redis, place.prefix),
-    troubles,
+    conditions,
     scrub: (text) => text,
     log: pino({ level: 'silent' }),
     onUnanswered: (facts) => void unanswered.push(facts),
@@ -78,7 +78,7 @@ const listenTo = (
     await end();
     await channel.close();
   });
-  return { heard, unanswered, troubles, end };
+  return { heard, unanswered, conditions, end };
 };
 
 const noPost = () => Promise.reject(new Error('nothing is posted'));
@@ -177,14 +177,14 @@ describe('Slack', () => {
   test('it connects again when Slack asks for that, and when the connection breaks', async () => {
     const { slack, open, connected, send } = await setUp();
     const channel = open();
-    const { heard, troubles } = listenTo(channel, openTestRedis());
+    const { heard, conditions } = listenTo(channel, openTestRedis());
     await connected();
     const { pressed } = await send(channel);
     for (const [index, reason] of (['refresh_requested', 'crash', 'refresh_requested'] as const).entries()) {
       slack.sockets.disconnect(reason);
       await until('it is connected again', () => slack.sockets.opened() === index + 2 && slack.sockets.count() === 1);
     }
-    await until('no trouble is left', () => troubles.current().length === 0);
+    await until('no trouble is left', () => conditions.current().length === 0);
     await slack.press(pressed);
     await until('it is heard', () => heard.length === 1);
   });
@@ -205,13 +205,13 @@ describe('Slack', () => {
     ['Socket Mode that is off', 'xapp-sandbox', 'Socket Mode is off'],
   ])('%s is a trouble until presses arrive', async (_what, appToken, why) => {
     const { slack, open } = await setUp(appToken);
-    const { troubles } = listenTo(open(), openTestRedis());
+    const { conditions } = listenTo(open(), openTestRedis());
     if (appToken === 'xapp-sandbox') {
       await until('it is connected', () => slack.sockets.count() === 1);
       slack.sockets.disconnect('link_disabled');
     }
-    await until('it is told', () => troubles.current().some((one) => one.why?.includes(why) === true));
-    expect(troubles.current()).toMatchObject([{ name: 'buttons', of: 'slack' }]);
+    await until('it is told', () => conditions.current().some((one) => one.why?.includes(why) === true));
+    expect(conditions.current()).toMatchObject([{ name: 'buttons', of: 'slack' }]);
   });
 
   test('of two daemons one is connected; the other takes over when it ends', async () => {
@@ -405,22 +405,22 @@ describe('Telegram', () => {
     const { telegram, open, polling, send } = await setUp();
     const removeWebhook = telegram.updates.setWebhook();
     const channel = open();
-    const { troubles } = listenTo(channel, openTestRedis());
-    await until('it is told', () => troubles.current()[0]?.why?.includes('a webhook is set on the bot') === true);
+    const { conditions } = listenTo(channel, openTestRedis());
+    await until('it is told', () => conditions.current()[0]?.why?.includes('a webhook is set on the bot') === true);
     removeWebhook();
     await polling();
     const { pressed } = await send(channel);
     await telegram.press(pressed);
-    await until('it is over', () => troubles.current().length === 0);
+    await until('it is over', () => conditions.current().length === 0);
   });
 
   test('another program that reads the bot is a trouble', async () => {
     const { open, polling } = await setUp();
-    const { troubles } = listenTo(open(), openTestRedis());
+    const { conditions } = listenTo(open(), openTestRedis());
     await polling();
     const others = listenTo(open(), openTestRedis());
     await until('it is told', () =>
-      [troubles, others.troubles].some((all) => all.current()[0]?.why?.includes('another program reads') === true),
+      [conditions, others.conditions].some((all) => all.current()[0]?.why?.includes('another program reads') === true),
     );
   });
 });
@@ -433,7 +433,7 @@ describe('the pace of connections', () => {
     let sleeping: { at: number; end(): void }[] = [];
     const begun: number[] = [];
     const stop = new AbortController();
-    const troubles = createTroubles({ now: () => now });
+    const conditions = createConditions({ now: () => now });
     const listening = listenForPresses({
       kind: 'slack',
       buttons: {
@@ -444,7 +444,7 @@ describe('the pace of connections', () => {
       },
       onPress: async () => ANSWER,
       locks: createLocks(place.redis, place.prefix),
-      troubles,
+      conditions,
       scrub: (text) => text,
       log: pino({ level: 'silent' }),
       onUnanswered: () => {},
@@ -470,34 +470,36 @@ describe('the pace of connections', () => {
         await new Promise(setImmediate);
       }
     };
-    return { begun, troubles, pass };
+    return { begun, conditions, pass };
   };
 
   const first = (begun: number[]) => until('it connects', () => begun.length > 0);
 
   test('one that opens and ends at once is a failure each time: pauses grow, and it is a trouble', async () => {
-    const { begun, troubles, pass } = setUp(async ({ onOpen }) => onOpen());
+    const { begun, conditions, pass } = setUp(async ({ onOpen }) => onOpen());
     await first(begun);
     await pass(60_000);
     expect(begun.length).toBeGreaterThan(3);
     expect(begun.length).toBeLessThan(9);
-    expect(troubles.current()).toMatchObject([{ name: 'buttons', why: 'the connection ended as soon as it was open' }]);
+    expect(conditions.current()).toMatchObject([
+      { name: 'buttons', why: 'the connection ended as soon as it was open' },
+    ]);
   });
 
   test('so is one that opens and breaks', async () => {
-    const { begun, troubles, pass } = setUp(async ({ onOpen }) => {
+    const { begun, conditions, pass } = setUp(async ({ onOpen }) => {
       onOpen();
       throw new Error('it broke');
     });
     await first(begun);
     await pass(60_000);
     expect(begun.length).toBeLessThan(9);
-    expect(troubles.current()).toMatchObject([{ why: 'it broke', since: '1970-01-01T00:00:00.000Z' }]);
+    expect(conditions.current()).toMatchObject([{ why: 'it broke', since: '1970-01-01T00:00:00.000Z' }]);
   });
 
   test('one that holds for ten seconds is none; the trouble is over only then', async () => {
     const ends: (() => void)[] = [];
-    const { begun, troubles, pass } = setUp(({ onOpen }, signal) => {
+    const { begun, conditions, pass } = setUp(({ onOpen }, signal) => {
       if (begun.length === 1) return Promise.reject(new Error('not now'));
       onOpen();
       return new Promise((end) => {
@@ -509,13 +511,13 @@ describe('the pace of connections', () => {
     await pass(2000);
     expect(begun).toHaveLength(2);
     await pass(8000);
-    expect(troubles.current()).toHaveLength(1);
+    expect(conditions.current()).toHaveLength(1);
     await pass(4000);
-    expect(troubles.current()).toEqual([]);
+    expect(conditions.current()).toEqual([]);
     ends.shift()?.();
     await pass(100);
     expect(begun).toHaveLength(3);
-    expect(troubles.current()).toEqual([]);
+    expect(conditions.current()).toEqual([]);
   });
 
   test('a second one begins a second after the first, at least', async () => {

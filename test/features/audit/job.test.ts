@@ -5,8 +5,8 @@ import type { Auditor } from '../../../src/features/audit/audit.ts';
 import type { ProtocolAudit } from '../../../src/features/audit/balance.ts';
 import { createAuditJob, createAuditMarks } from '../../../src/features/audit/job.ts';
 import { emptyAudit } from '../../../src/features/audit/protocol.ts';
+import { createConditions } from '../../../src/ops/conditions.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import { createTroubles } from '../../../src/ops/troubles.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -54,12 +54,12 @@ const setUp = () => {
     return state.removed;
   };
   const time = { now: T0 };
-  const troubles = createTroubles({ now: () => time.now });
-  const job = createAuditJob({ auditor, marks, alertIndex: { trim }, metrics, troubles, everyMs: 300_000, log });
+  const conditions = createConditions({ now: () => time.now });
+  const job = createAuditJob({ auditor, marks, alertIndex: { trim }, metrics, conditions, everyMs: 300_000, log });
   const metric = async (name: string) =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`tocsin_${name}{`));
   const logged = () => lines.splice(0).map(({ level: _level, time: _time, ...line }) => line);
-  return { job, marks, auditor, state, metric, logged, time, troubles };
+  return { job, marks, auditor, state, metric, logged, time, conditions };
 };
 
 test('goes on where it ended, and the ledger is trimmed', async () => {
@@ -186,18 +186,18 @@ test('an urgent one is not skipped, waits for less, and comes after the one that
 });
 
 test('differences are a trouble until two audits in a row could have found none', async () => {
-  const { job, state, time, troubles } = setUp();
+  const { job, state, time, conditions } = setUp();
   await job.run('main', signal);
-  expect(troubles.current()).toEqual([]);
+  expect(conditions.current()).toEqual([]);
   state.audits = [audit({ missing: items(2), healed: 2 })];
   await job.run('main', signal);
-  expect(troubles.current()).toMatchObject([
+  expect(conditions.current()).toMatchObject([
     { name: 'audit', of: 'main', what: 'the audit of main found 2 deliveries that nobody had accounted for' },
   ]);
   state.audits = [audit()];
   time.now += 599_999;
   await job.run('main', signal);
-  expect(troubles.current()).toHaveLength(1);
+  expect(conditions.current()).toHaveLength(1);
   time.now += 1;
-  expect(troubles.current()).toEqual([]);
+  expect(conditions.current()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { conditionText, nextStepOf } from '../../../src/condition.ts';
 import { createOutageStore, currentOutages } from '../../../src/features/broken-destinations/store.ts';
-import { troublesOf } from '../../../src/features/status/troubles.ts';
-import { nextStepOf, troubleText } from '../../../src/trouble.ts';
+import { conditionsOf } from '../../../src/features/conditions/list.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -23,6 +23,7 @@ const RUNNING = {
   ready: true,
   checks: [],
   services: [],
+  conditions: [],
   silentMs: 0,
 };
 
@@ -37,12 +38,12 @@ test('names broken senders first and then broken destinations; those that work a
     ['sender-slack', 'slack'],
     [MAIL.id, 'email'],
   ]);
-  const troubles = troublesOf({ daemons: [RUNNING], services: [], silent: [], broken: found, dead: 0 });
-  expect(troubles.map(({ name, of }) => [name, of])).toEqual([
+  const conditions = conditionsOf({ daemons: [RUNNING], silent: [], broken: found, dead: 0, notes: [] });
+  expect(conditions.map(({ name, of }) => [name, of])).toEqual([
     ['channel', 'slack'],
     ['destination', MAIL.id],
   ]);
-  expect(troubles.map(troubleText)).toEqual([
+  expect(conditions.map(conditionText)).toEqual([
     'everything by slack takes no alerts since 2026-11-20 12:00:00 UTC: the token is revoked',
     'email a@example.com takes no alerts since 2026-11-20 12:00:00 UTC: it timed out',
   ]);
@@ -55,8 +56,8 @@ test('what mends it is the next step of the status, too; of an outage that an ol
   await outages.note(SLACK.id, { ...OUTAGE, reason: 'destination-dead', explanation, announcedTo: [] });
   await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
   const broken = await currentOutages(outages, [SLACK, MAIL]);
-  const troubles = troublesOf({ daemons: [RUNNING], services: [], silent: [], broken, dead: 0 });
-  expect(troubles.map(nextStepOf)).toEqual([
+  const conditions = conditionsOf({ daemons: [RUNNING], silent: [], broken, dead: 0, notes: [] });
+  expect(conditions.map(nextStepOf)).toEqual([
     'unarchive the channel',
     'see why it does not answer; `tocsin destinations list` has its error',
   ]);

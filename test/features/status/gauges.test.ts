@@ -2,10 +2,11 @@
 import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
-import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
+import { TROUBLES } from '../../../src/condition.ts';
+import type { HeardDaemon } from '../../../src/features/conditions/daemons.ts';
+import { createKnowing } from '../../../src/features/conditions/list.ts';
 import { refreshGauges } from '../../../src/features/status/gauges.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import { TROUBLES } from '../../../src/trouble.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -21,19 +22,23 @@ const setUp = () => {
   const metrics = createMetrics({ version: 'test' });
   const daemons: HeardDaemon[] = [];
   const problems = ['Vault: it has no channels, so its alerts reach nobody'];
+  const catalog = {
+    protocols: async () =>
+      new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
+  };
+  const known = createKnowing({
+    ...{ ...store, ...catalog, unwatched: async () => [], daemons: async () => daemons },
+    config: { services: [{ name: 'main' } as never], channels: {} },
+    review: { review: () => {}, problemsTogether: () => problems, protocolsOf: () => new Map() },
+  });
   const dependencies = {
     ...store,
     config: { services: [{ name: 'main' }], alerts: { sources: ['inspections'] } } as Parameters<
       typeof refreshGauges
     >[0]['config'],
-    metrics,
-    catalog: {
-      protocols: async () =>
-        new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
-    },
+    ...{ metrics, known, catalog },
     review: { problems: () => problems },
     pollDurations: () => [{ labels: { service: 'main', protocol: 'Vault', source: 'inspections' }, value: 0.2 }],
-    daemons: async () => daemons,
     now: () => T0,
   };
   /** Samples of our own gauges, as a scrape shows them. */
@@ -122,8 +127,8 @@ test('without Redis the others keep their values, and that it is away shows', as
   await store.held.hold(SLACK, [makeAlert(1)]);
   await scrape();
   problems.push('Bridge: telegram is not configured');
-  const silent = { list: () => Promise.reject(new Error('asked without Redis')) };
-  const text = await scrape({ redis: { status: 'reconnecting' } as never, held: silent as never });
+  const asked = () => Promise.reject(new Error('asked without Redis'));
+  const text = await scrape({ redis: { status: 'reconnecting' } as never, known: asked });
   expect(text).toContain('tocsin_redis_up 0');
   expect(text).toContain('tocsin_unroutable_entries 2');
   expect(text).toContain('tocsin_held_alerts 1');
@@ -141,7 +146,7 @@ test('each trouble that a daemon or Redis has is counted by its name, and every 
     ready: true,
     checks: [],
     services: [],
-    troubles: [
+    conditions: [
       { name: 'config', of: '', what: 'a changed config was refused', since: '2026-11-20T11:00:00.000Z' },
       { name: 'durability', of: 'eviction', what: 'x', since: '2026-11-20T11:00:00.000Z' },
       { name: 'durability', of: 'append-only', what: 'y', since: '2026-11-20T11:00:00.000Z' },
@@ -154,7 +159,7 @@ test('each trouble that a daemon or Redis has is counted by its name, and every 
     'tocsin_trouble{trouble="durability"} 2',
     'tocsin_trouble{trouble="config"} 1',
   ]);
-  daemons.splice(0, 1, { ...daemons[0], troubles: [] } as HeardDaemon);
+  daemons.splice(0, 1, { ...daemons[0], conditions: [] } as HeardDaemon);
   expect(await scrape()).toContain('tocsin_trouble{trouble="durability"} 0');
   expect(await scrape({ redis: { status: 'reconnecting' } as never })).toContain('tocsin_trouble{trouble="redis"} 1');
 });

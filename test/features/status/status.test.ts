@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
+import { createKnowing, type KnowingDependencies } from '../../../src/features/conditions/list.ts';
 import { createStatus, type StatusDependencies } from '../../../src/features/status/status.ts';
 import { deadId } from '../../../src/ledger/dead-letters.ts';
 import type { CatalogEntry } from '../../../src/poll/catalog.ts';
@@ -29,12 +30,13 @@ const entry = (name: string): CatalogEntry => ({
 /** A daemon that runs and can read the service. */
 const DAEMON = {
   ...{ id: 'daemon-1', host: 'ops-1', pid: 7, version: '0.1.0', startedAt: AT, ready: true, checks: [], silentMs: 0 },
+  conditions: [],
   services: [{ name: 'main', up: true, state: 'answers' as const }],
 };
 
-const NO_DEAD = { count: async () => 0, byDestination: async () => new Map(), trimmed: async () => 0 };
+const NO_DEAD = { count: async () => 0, trimmed: async () => 0 };
 
-const setUp = (changes: Partial<StatusDependencies> = {}) => {
+const setUp = (changes: Partial<KnowingDependencies & Pick<StatusDependencies, 'startedAt'>> = {}) => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
   onTestFinished(() => store.close());
   const reviewed: string[] = [];
@@ -46,10 +48,10 @@ const setUp = (changes: Partial<StatusDependencies> = {}) => {
     channels: { email: {}, slack: {}, telegram: {} },
     mutes: { windows: [], never: [], maxLength: 86_400_000 },
   } as unknown as StatusDependencies['config'];
-  const status = createStatus({
-    ...store,
-    config,
-    protocols: async () => new Map([['Vault', entry('Vault')]]),
+  const { startedAt, ...others } = changes;
+  const protocols = async () => new Map([['Vault', entry('Vault')]]);
+  const known = createKnowing({
+    ...{ ...store, config, protocols },
     unwatched: async () => [],
     daemons: async () => [DAEMON],
     review: {
@@ -57,8 +59,16 @@ const setUp = (changes: Partial<StatusDependencies> = {}) => {
       problemsTogether: () => problems,
       protocolsOf: () => listedBy,
     },
-    now: () => T0,
-    ...changes,
+    ...others,
+  });
+  const now = () => T0;
+  const status = createStatus({
+    ...store,
+    config,
+    protocols,
+    known,
+    now,
+    ...(startedAt !== undefined && { startedAt }),
   });
   return { store, status, reviewed, problems, listedBy };
 };

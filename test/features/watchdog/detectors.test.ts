@@ -1,7 +1,7 @@
 /** What is looked for now and then: the disk, the clocks, and what Redis would lose. */
 import { expect, test } from 'vitest';
 import { createDetectors, type RedisLook } from '../../../src/features/watchdog/detectors.ts';
-import { createTroubles } from '../../../src/ops/troubles.ts';
+import { createConditions } from '../../../src/ops/conditions.ts';
 import { lookAtRedis } from '../../../src/redis/check.ts';
 import { createLines } from '../../ops/lines.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -15,10 +15,10 @@ const setUp = () => {
     redis: { findings: [] } as RedisLook | undefined,
     aheadMs: 0,
   };
-  const troubles = createTroubles({ now: () => 0 });
+  const conditions = createConditions({ now: () => 0 });
   const { lines, log } = createLines();
   const look = createDetectors({
-    troubles,
+    conditions,
     lookAtRedis: async () => state.redis,
     dataDir: './data',
     spaceOf: async () => {
@@ -33,9 +33,9 @@ const setUp = () => {
   const found = async (): Promise<string[]> => {
     await look();
     state.elapsed += 60_000;
-    return troubles.current().map(({ name, of }) => `${name} ${of}`.trim());
+    return conditions.current().map(({ name, of }) => `${name} ${of}`.trim());
   };
-  return { state, troubles, lines, look, found };
+  return { state, conditions, lines, look, found };
 };
 
 test('each is found when it breaks, and over when it is mended', async () => {
@@ -59,25 +59,25 @@ test('each is found when it breaks, and over when it is mended', async () => {
 });
 
 test('a Redis that does not answer says nothing new, and a disk that cannot be seen is in the log', async () => {
-  const { state, troubles, found, lines } = setUp();
+  const { state, conditions, found, lines } = setUp();
   state.redis = { findings: [{ name: 'eviction', message: 'maxmemory-policy is allkeys-lru: jobs go. Set it.' }] };
   await found();
   state.redis = undefined;
   state.space = new Error('ENOENT');
   expect(await found()).toEqual(['durability eviction']);
-  expect(troubles.current()[0]).toMatchObject({ what: 'maxmemory-policy is allkeys-lru', why: 'jobs go. Set it' });
+  expect(conditions.current()[0]).toMatchObject({ what: 'maxmemory-policy is allkeys-lru', why: 'jobs go. Set it' });
   expect(lines).toHaveLength(1);
 });
 
 test('disk and Redis are looked at once a minute, the clocks of the services at every round', async () => {
-  const { state, troubles, look } = setUp();
+  const { state, conditions, look } = setUp();
   await look();
   Object.assign(state, { elapsed: 59_999, space: { free: 0, size: 1e9 }, aheadMs: 40_000 });
   await look();
-  expect(troubles.current().map(({ name }) => name)).toEqual(['clock']);
+  expect(conditions.current().map(({ name }) => name)).toEqual(['clock']);
   state.elapsed += 1;
   await look();
-  expect(troubles.current().map(({ name }) => name)).toEqual(['clock', 'disk']);
+  expect(conditions.current().map(({ name }) => name)).toEqual(['clock', 'disk']);
 });
 
 test('a real Redis names its settings and its time in INFO, which our user may ask for', async () => {

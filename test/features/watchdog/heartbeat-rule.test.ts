@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Condition, ConditionName } from '../../../src/condition.ts';
 import { failUrlOf, reasonAgainst } from '../../../src/features/watchdog/heartbeat.ts';
-import type { Trouble, TroubleName } from '../../../src/trouble.ts';
 
 const UUID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
 const proven = (agoMs: number | undefined) => ({ lacking: 'slack was not proven to work', agoMs });
-const trouble = (name: TroubleName): Trouble => ({ name, of: 'x', what: `${name} is wrong`, why: 'because' });
+const condition = (name: ConditionName): Condition => ({ name, of: 'x', what: `${name} is wrong`, why: 'because' });
 
 const reason = (changes: Partial<Parameters<typeof reasonAgainst>[0]>) =>
-  reasonAgainst({ isRedisReady: true, troubles: [], proofs: [proven(1000)], withinMs: 60_000, ...changes });
+  reasonAgainst({ isRedisReady: true, conditions: [], proofs: [proven(1000)], withinMs: 60_000, ...changes });
 
 test('there is a heartbeat where everything was proven in the interval', () => {
   expect(reason({})).toBeUndefined();
@@ -19,10 +19,10 @@ test('there is a heartbeat where everything was proven in the interval', () => {
 
 test('what stops alerts stops it, and no other trouble does', () => {
   for (const name of ['service', 'channel', 'queue'] as const) {
-    expect(reason({ troubles: [trouble(name)] })).toBe(`${name} is wrong: because`);
+    expect(reason({ conditions: [condition(name)] })).toBe(`${name} is wrong: because`);
   }
-  const others = (['dead', 'disk', 'clock', 'durability', 'destination', 'heartbeat'] as const).map(trouble);
-  expect(reason({ troubles: others })).toBeUndefined();
+  const others = (['dead', 'disk', 'clock', 'durability', 'destination', 'heartbeat'] as const).map(condition);
+  expect(reason({ conditions: others })).toBeUndefined();
 });
 
 test.each([

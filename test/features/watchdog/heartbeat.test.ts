@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { createHeartbeat } from '../../../src/features/watchdog/heartbeat.ts';
+import { createConditions } from '../../../src/ops/conditions.ts';
 import { createFailureLog } from '../../../src/ops/failure-log.ts';
-import { createTroubles } from '../../../src/ops/troubles.ts';
 import { createSecret } from '../../../src/secret.ts';
 import { createLines } from '../../ops/lines.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -17,7 +17,7 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
   onTestFinished(() => guard.close());
   const { lines, log } = createLines();
   const state = { reason: undefined as string | undefined, isOurs: true, isStarting: false, laterMs: 0 };
-  const troubles = createTroubles({ now: () => Date.now() + state.laterMs });
+  const conditions = createConditions({ now: () => Date.now() + state.laterMs });
   const stopping = new AbortController();
   const beat = createHeartbeat({
     url: createSecret(`${receiver.origin}${path}`),
@@ -25,7 +25,7 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
     reason: async () => state.reason,
     isStarting: () => state.isStarting,
     isOurs: async () => state.isOurs,
-    troubles,
+    conditions,
     failureLog: createFailureLog(log, Date.now),
     scrub: (text) => text,
     log,
@@ -33,7 +33,7 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
     everyMs: 60_000,
   });
   const arrived = () => receiver.arrived.splice(0).map(({ method, path: asked, body }) => `${method} ${asked} ${body}`);
-  return { receiver, beat, state, troubles, lines, arrived, stopping };
+  return { receiver, beat, state, conditions, lines, arrived, stopping };
 };
 
 test('calls as long as all is well, and tells why where it is not', async () => {
@@ -62,36 +62,36 @@ test('a switch that knows no failures is not called, and neither is one that ano
 });
 
 test('a call that fails is a trouble without a word of the URL, logged once, and over with the next that works', async () => {
-  const { receiver, beat, troubles, lines, arrived } = await setUp();
+  const { receiver, beat, conditions, lines, arrived } = await setUp();
   receiver.script({ status: 404 }, 'reset');
   await beat();
-  expect(troubles.current()).toMatchObject([
+  expect(conditions.current()).toMatchObject([
     { name: 'heartbeat', what: 'the heartbeat cannot be sent', why: 'it answered 404' },
   ]);
   await beat();
-  const [{ why } = { why: '' }] = troubles.current();
+  const [{ why } = { why: '' }] = conditions.current();
   expect(why).toMatch(/^the dead man's switch dropped the connection/);
   await beat();
-  expect(troubles.current()).toEqual([]);
+  expect(conditions.current()).toEqual([]);
   expect(arrived()).toHaveLength(3);
   expect(lines.map(({ message }) => message)).toEqual(['failing', 'works again']);
   expect(JSON.stringify(lines)).not.toMatch(/5bf66975|127\.0\.0\.1/);
 });
 
 test('the guard holds, and says which key would let it through', async () => {
-  const { beat, troubles, arrived } = await setUp({ allowed: false });
+  const { beat, conditions, arrived } = await setUp({ allowed: false });
   await beat();
-  expect(troubles.current()[0]?.why).toContain('channels.webhook.allowHttp');
+  expect(conditions.current()[0]?.why).toContain('channels.webhook.allowHttp');
   expect(arrived()).toEqual([]);
 });
 
 test('a daemon that stops calls no more, and that is no trouble', async () => {
-  const { receiver, beat, troubles, stopping } = await setUp();
+  const { receiver, beat, conditions, stopping } = await setUp();
   receiver.script('hang');
   const calling = beat();
   stopping.abort();
   await calling;
-  expect(troubles.current()).toEqual([]);
+  expect(conditions.current()).toEqual([]);
 });
 
 test('at a start nothing can have been proven yet: nothing is told until it is, or should be', async () => {
@@ -105,12 +105,12 @@ test('at a start nothing can have been proven yet: nothing is told until it is, 
 });
 
 test('a call that failed is no trouble for ever where another daemon calls from then on', async () => {
-  const { receiver, beat, state, troubles } = await setUp();
+  const { receiver, beat, state, conditions } = await setUp();
   receiver.script({ status: 404 });
   await beat();
   state.isOurs = false;
   for (let n = 0; n < 4; n += 1) {
-    expect(troubles.current().length).toBe(n < 3 ? 1 : 0);
+    expect(conditions.current().length).toBe(n < 3 ? 1 : 0);
     state.laterMs += 60_001;
     await beat();
   }

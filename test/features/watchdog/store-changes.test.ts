@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { type ConditionName, conditionKey, TROUBLES } from '../../../src/condition.ts';
 import { type AnnouncedTrouble, changesOf, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
-import { TROUBLES, type TroubleName, troubleKey } from '../../../src/trouble.ts';
 
 const AFTER = 60_000;
 
-const listed = (name: TroubleName, of = ''): ListedTrouble => ({ name, of, what: `${name} ${of}`, isAnnounced: false });
-const announced = (name: TroubleName, of = ''): AnnouncedTrouble => ({ name, of, what: name, announcement: '1' });
+const listed = (name: ConditionName, of = ''): ListedTrouble => ({ name, of, what: `${name} ${of}`, isAnnounced: false });
+const announced = (name: ConditionName, of = ''): AnnouncedTrouble => ({ name, of, what: name, announcement: '1' });
 
 /** Seconds, by trouble. */
 const changes = (
@@ -21,7 +21,7 @@ const changes = (
     goneForMs: forMs,
     afterMs: AFTER,
   });
-  return { begun: begun.map(troubleKey), ended: ended.map(troubleKey) };
+  return { begun: begun.map(conditionKey), ended: ended.map(conditionKey) };
 };
 
 describe('what is announced', () => {

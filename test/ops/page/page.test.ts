@@ -62,7 +62,15 @@ describe('the page', () => {
   test('shows how long a trouble lasts, and each moment as people read it', () => {
     const since = '2026-11-21T09:56:00.000Z';
     const [what, why] = ['slack C1 takes no alerts', 'channel_not_found'];
-    const trouble = { name: 'destination', of: 'slack-1', what, why, since, todo: '`tocsin status` shows it' } as const;
+    const trouble = {
+      name: 'destination',
+      severity: 'needs somebody',
+      of: 'slack-1',
+      what,
+      why,
+      since,
+      todo: '`tocsin status` shows it',
+    } as const;
     const said = `${what} since ${since}: ${why}`;
     const page = pageOf({
       ...REPORT,

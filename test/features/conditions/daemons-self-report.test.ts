@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSelfReport } from '../../../src/features/status/daemons.ts';
+import { createSelfReport } from '../../../src/features/conditions/daemons.ts';
 import { createHealth } from '../../../src/ops/health.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
@@ -36,6 +36,25 @@ test('reads that fail beside others are part of the truth, and say why nothing i
   expect(service()).toEqual({ name: 'main', up: false, state: 'partly', since: SINCE, lastError: 'answered 404' });
   clock.now += 60_001;
   expect(service()).toMatchObject({ state: 'fails', lastError: 'answered 404' });
+});
+
+test('what it finds wrong are conditions: a service or a part of it, a channel, jobs, and what was reported', () => {
+  const { health, reads, report } = setUp();
+  const found = () => report().conditions.map(({ name, of, what, why }) => [name, of, what, why]);
+  expect(found()).toEqual([]);
+  health.prove('service:main');
+  Object.assign(reads, { up: false, since: SINCE, lastError: 'answered 404' });
+  health.fail('channel:slack', 'invalid_auth');
+  health.fail('jobs', 'jobs of version 9 wait');
+  health.fail('redis', 'Redis does not answer');
+  expect(found()).toEqual([
+    ['unread', 'main', 'main can be read in part only', 'answered 404'],
+    ['channel', 'slack', 'slack does not work', 'invalid_auth'],
+    ['jobs', '', 'jobs of version 9 wait', undefined],
+    ['redis', '', 'Redis does not answer', undefined],
+  ]);
+  health.fail('service:main', 'answered 502');
+  expect(found()[0]).toEqual(['service', 'main', 'main cannot be read', 'answered 502']);
 });
 
 test('what is reported has no secrets, and an end', () => {

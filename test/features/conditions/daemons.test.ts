@@ -1,6 +1,6 @@
 /** What each daemon says of itself, kept in Redis. */
 import { expect, test } from 'vitest';
-import { createDaemonReports, type DaemonReport, MOST_DAEMONS } from '../../../src/features/status/daemons.ts';
+import { createDaemonReports, type DaemonReport, MOST_DAEMONS } from '../../../src/features/conditions/daemons.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const report = (id: string): DaemonReport => ({
@@ -11,6 +11,7 @@ const report = (id: string): DaemonReport => ({
   startedAt: '2026-11-21T10:00:00.000Z',
   ready: true,
   checks: [],
+  conditions: [],
   services: [],
 });
 

@@ -1,15 +1,15 @@
 /** What is said of the daemons and services, from what the daemons reported. */
 import { expect, test } from 'vitest';
+import { type Condition, conditionText, needsSomebody } from '../../../src/condition.ts';
 import {
   daemonStatus,
   type HeardDaemon,
   SILENT_AFTER_MS,
   servicesAsKnown,
-} from '../../../src/features/status/daemons.ts';
-import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
+} from '../../../src/features/conditions/daemons.ts';
+import { conditionsOf } from '../../../src/features/conditions/list.ts';
 import type { ServiceStatus } from '../../../src/ops/status.ts';
 import { clockText } from '../../../src/time.ts';
-import { troubleText } from '../../../src/trouble.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const SINCE = '2026-11-21T09:50:00.000Z';
@@ -20,6 +20,14 @@ const FAILS: ServiceStatus = { name: 'main', up: false, state: 'fails', since: S
 const PARTLY: ServiceStatus = { name: 'main', up: false, state: 'partly', since: SINCE, lastError: 'Vault: 404' };
 const UNKNOWN: ServiceStatus = { name: 'main', up: false, state: 'unknown', lastError: 'it was not read yet' };
 
+/** As its daemon reports it. */
+const conditionOf = ({ name: of, state, since = SINCE, lastError: why = '' }: ServiceStatus): Condition[] => {
+  if (state === 'fails') return [{ name: 'service', of, what: 'main cannot be read', why, since }];
+  return state === 'partly'
+    ? [{ name: 'unread', of, under: of, what: 'main can be read in part only', why, since }]
+    : [];
+};
+
 const heard = (service: ServiceStatus, changes: Partial<HeardDaemon> = {}): HeardDaemon => ({
   id: 'a',
   host: 'alpha',
@@ -28,15 +36,16 @@ const heard = (service: ServiceStatus, changes: Partial<HeardDaemon> = {}): Hear
   startedAt: SINCE,
   ready: true,
   checks: [],
+  conditions: conditionOf(service),
   services: [service],
   silentMs: 0,
   ...changes,
 });
 
 const said = (daemons: HeardDaemon[], dead = 0): string[] =>
-  troublesOf({ daemons, services: servicesAsKnown(['main'], daemons), silent: [], broken: [], dead })
-    .filter((trouble) => needsSomebody(trouble, NOW))
-    .map(troubleText);
+  conditionsOf({ daemons, silent: [], broken: [], dead, notes: [] })
+    .filter((one) => needsSomebody(one, NOW))
+    .map(conditionText);
 
 test('a daemon that fell silent does not run, and what it knew is said with its age', () => {
   const daemons = [heard(ANSWERS, { silentMs: 600_000 })];
@@ -63,12 +72,19 @@ test('a read that fails alone needs somebody only when that lasts', () => {
   expect(said([heard(PARTLY)])).toEqual([`main can be read in part only since ${clockText(SINCE)}: Vault: 404`]);
 });
 
+test('protocols of a service that another daemon cannot read at all are listed in that', () => {
+  const daemons = [heard(PARTLY), heard(FAILS, { id: 'b' })];
+  expect(said(daemons)).toEqual([`main cannot be read since ${clockText(SINCE)}: answered 502`]);
+  expect(conditionsOf({ daemons, silent: [], broken: [], dead: 0, notes: [] })).toMatchObject([
+    { name: 'service', affected: ['main can be read in part only'] },
+  ]);
+});
+
 test('a channel that does not work is named once, and dead letters are counted', () => {
-  const checks = [
-    { name: 'channel:slack', status: 'failing' as const, since: SINCE, detail: 'invalid_auth' },
-    { name: 'channel:email', status: 'unknown' as const, since: SINCE },
+  const conditions: Condition[] = [
+    { name: 'channel', of: 'slack', what: 'slack does not work', why: 'invalid_auth', since: SINCE },
   ];
-  const daemons = [heard(ANSWERS, { checks }), heard(ANSWERS, { id: 'b', checks })];
+  const daemons = [heard(ANSWERS, { conditions }), heard(ANSWERS, { id: 'b', conditions })];
   expect(said(daemons)).toEqual([`slack does not work since ${clockText(SINCE)}: invalid_auth`]);
   expect(said([heard(ANSWERS)], 2)).toEqual(['2 deliveries are dead and kept: see tocsin dead list']);
 });

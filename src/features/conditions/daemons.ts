@@ -3,13 +3,13 @@
  * Others can tell from it what runs, and how old that knowledge is.
  */
 import type { Cluster, Redis } from 'ioredis';
+import type { Condition } from '../../condition.ts';
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { ConfigStatus, DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import type { PaceState } from '../../poll/pacer.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { shorten } from '../../text.ts';
 import { ageText, iso } from '../../time.ts';
-import type { Trouble } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
 
@@ -24,8 +24,8 @@ export interface DaemonReport {
   ready: boolean;
   checks: CheckReport[];
   services: ServiceStatus[];
-  /** What else it has found to be wrong; absent where nothing is. */
-  troubles?: Trouble[];
+  /** What it has found to be wrong. */
+  conditions: Condition[];
   config?: ConfigStatus;
   reload?: ReloadAnswer;
 }
@@ -85,7 +85,7 @@ export const SILENT_AFTER_MS = 20_000;
 export const isRunning = ({ silentMs }: Pick<HeardDaemon, 'silentMs'>): boolean => silentMs <= SILENT_AFTER_MS;
 
 export const daemonStatus = (
-  { silentMs, services: _, reload: __, ...daemon }: HeardDaemon,
+  { silentMs, services: _, reload: __, conditions: ___, ...daemon }: HeardDaemon,
   now: number,
 ): DaemonStatus => ({
   ...daemon,
@@ -164,6 +164,21 @@ const serviceStatus = (
   return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError };
 };
 
+/** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
+const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
+  const facts = { of, why, ...(since === undefined ? {} : { since }) };
+  if (state === 'fails') return [{ name: 'service', what: `${of} cannot be read`, ...facts }];
+  return state === 'partly' ? [{ name: 'unread', what: `${of} can be read in part only`, under: of, ...facts }] : [];
+};
+
+/** What a check that fails is, as a condition; of services the reads say more. */
+const checkCondition = ({ name, status, since, detail = 'no answer' }: CheckReport): Condition[] => {
+  if (status !== 'failing') return [];
+  const [check, of = ''] = name.split(/:(.*)/s);
+  if (check === 'channel') return [{ name: 'channel', of, what: `${of} does not work`, why: detail, since }];
+  return check === 'redis' || check === 'jobs' ? [{ name: check, of: '', what: detail, since }] : [];
+};
+
 export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
   /** With these of its texts short and without secrets. */
   const clean = <T extends object>(one: T, texts: readonly (keyof T)[]): T => {
@@ -173,13 +188,14 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
   };
 
   return (): DaemonReport => {
-    const { status, checks, troubles } = health.ready();
+    const { status, checks, troubles: reported = [] } = health.ready();
     const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
     const known = services().map(({ pace, ...one }) => ({
       ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
       ...(pace && { pollSeconds: Math.round(pace.everyMs / 100) / 10 }),
       ...(pace?.needed !== undefined && { neededRequestsPerSecond: pace.needed }),
     }));
+    const conditions = [...known.flatMap(serviceCondition), ...checks.flatMap(checkCondition), ...reported];
     return {
       ...self,
       version,
@@ -187,7 +203,7 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
       ready: status === 'ok',
       checks: checks.map((check) => clean(check, ['detail'])),
       services: known.map((service) => clean(service, ['lastError'])),
-      ...(troubles && { troubles: troubles.map((trouble) => clean(trouble, ['what', 'why'])) }),
+      conditions: conditions.map((one) => clean(one, ['what', 'why'])),
     };
   };
 };

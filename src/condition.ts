@@ -1,0 +1,287 @@
+/**
+ * What Tocsin says about itself: a condition is a fact about Tocsin, or about what it needs. Each has a name out of one
+ * closed list, and its row says what every view has to know of it. Who finds one reports it, and decides nothing else.
+ */
+import { clockText } from './time.ts';
+
+/** The worst first: every view shows them in this order. */
+export const CONDITION_NAMES = [
+  'daemon',
+  'redis',
+  'service',
+  'unread',
+  'silent',
+  'channel',
+  'destination',
+  'queue',
+  'durability',
+  'dead',
+  'audit',
+  'jobs',
+  'config',
+  'template',
+  'disk',
+  'clock',
+  'loop',
+  'heartbeat',
+  'buttons',
+  'unwatched',
+  'held',
+  'left-jobs',
+  'slow-polls',
+  'routing',
+  'removed',
+  'malformed',
+] as const;
+export type ConditionName = (typeof CONDITION_NAMES)[number];
+
+interface Row {
+  /** `note`: when there is time. `blind`: alerts may not be found at all. Of both others somebody has to do something. */
+  severity: 'note' | 'needs somebody' | 'blind';
+  /** It may pass by itself: it needs somebody when it has lasted. */
+  mayPass: boolean;
+  /** One daemon has it and others need not: it is known by that daemon's host. */
+  isOfOneDaemon: boolean;
+  /** The daemon that has it cannot do its work: `/readyz` is 503. */
+  stopsReady: boolean;
+  /** An alert may not get through: the dead man's switch is not called. */
+  stopsHeartbeat: boolean;
+  /** `people`: the operators, and where these cannot be reached the people of the protocols that it is about. */
+  hears: 'operators' | 'people' | 'nobody';
+  /** `found`: its finder knows when it is news. `lasting`: when it has lasted for `watchdog.after`. */
+  announcedWhen: 'found' | 'lasting';
+  /** It may follow from one of this name: then it is listed there, and not announced besides. */
+  partOf?: ConditionName;
+  /** What becomes of alerts meanwhile: a sentence without its full stop. */
+  effect: string;
+  /** What to do next: part of a sentence, which begins where `To do: ` ends. */
+  todo: string;
+}
+
+const NO_STOP = { stopsReady: false, stopsHeartbeat: false };
+const LASTING = { hears: 'operators', announcedWhen: 'lasting' } as const;
+/** Nothing finds alerts. What its finder announces, it announces to the people of the protocols, too. */
+const BLIND = { severity: 'blind', mayPass: false, isOfOneDaemon: false, announcedWhen: 'found' } as const;
+/** Of all daemons together: they share a Redis, or have the same config. */
+const SHARED = { severity: 'needs somebody', mayPass: false, isOfOneDaemon: false, ...NO_STOP, ...LASTING } as const;
+const PASSING = { ...SHARED, mayPass: true } as const;
+const OF_ONE = { ...PASSING, isOfOneDaemon: true } as const;
+/** A standing remark: `status` and the page have it. */
+const NOTE = { ...SHARED, severity: 'note', hears: 'nobody', effect: 'Alerts are found and sent' } as const;
+
+const CONDITIONS = {
+  daemon: {
+    ...{ ...BLIND, ...NO_STOP, hears: 'nobody' },
+    effect: 'No alert is found or sent until one runs; then what was missed is caught up',
+    todo: 'start a daemon, and look at the log of the one that ended',
+  },
+  // Nothing can be announced without it: the dead man's switch hears of it.
+  redis: {
+    ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true, hears: 'nobody' },
+    effect: 'No alert is found or sent until it is back; then what was missed is caught up',
+    todo: 'get Redis back: `redis-cli ping` from the machine of the daemon. What it missed is caught up',
+  },
+  service: {
+    ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true, hears: 'people' },
+    effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
+    todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
+  },
+  /** Some protocols of a service that answers. */
+  unread: {
+    ...{ ...BLIND, mayPass: true, stopsReady: false, stopsHeartbeat: true, hears: 'people', partOf: 'service' },
+    effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
+    todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
+  },
+  /** Nothing is inspected of a protocol. */
+  silent: {
+    ...{ ...BLIND, ...NO_STOP, hears: 'people', partOf: 'service' },
+    effect: 'If the service has stopped to inspect, no alert can be found',
+    todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
+  },
+  /** A token or mail server does not work. */
+  channel: {
+    ...{ ...SHARED, stopsReady: true, stopsHeartbeat: true },
+    effect: 'Alerts for it wait, and are delivered by themselves when it works',
+    todo: 'fix it under channels (token, password or server); `tocsin check --online` shows whether it works. Waiting alerts are then sent by themselves',
+  },
+  /** One address takes nothing. */
+  destination: {
+    ...{ ...SHARED, hears: 'people', announcedWhen: 'found', partOf: 'channel' },
+    effect: 'Alerts for it wait, or are kept as dead',
+    todo: 'see why it does not answer; `tocsin destinations list` has its error',
+  },
+  /** No job comes through. */
+  queue: {
+    ...{ ...PASSING, stopsHeartbeat: true },
+    effect: 'Alerts wait there; none is lost',
+    todo: 'see `/livez` and the log for what stands still, and whether Redis is slow; a restart of the daemon loses nothing',
+  },
+  /** Redis may lose what is queued. */
+  durability: {
+    ...PASSING,
+    effect: 'Alerts are found and sent, but what is queued may be lost when Redis restarts or is full',
+    todo: 'change the setting of Redis, or move to one that keeps its data; `tocsin check --online` asks it',
+  },
+  dead: {
+    ...SHARED,
+    effect: 'They are kept, and not sent again by themselves',
+    todo: '`tocsin dead list` shows why; `tocsin dead retry --all` sends them again, `tocsin dead drop --all` gives them up',
+  },
+  /** Alerts that were missed. */
+  audit: {
+    ...SHARED,
+    effect: 'They were found again by the audit, and come late',
+    todo: '`tocsin audit` names the items, `tocsin trace ID` shows one; look for what Redis or the service lost then',
+  },
+  /** Only a newer version can read them. */
+  jobs: {
+    ...{ ...PASSING, stopsReady: true },
+    effect: 'Their alerts wait for it; none is lost',
+    todo: 'start the newer version again',
+  },
+  /** A changed one was refused, or does not come into force. */
+  config: {
+    ...{ ...OF_ONE, mayPass: false },
+    effect: 'The daemon goes on with the old config',
+    todo: '`tocsin check` names each mistake with its line; correct the file',
+  },
+  template: {
+    ...SHARED,
+    effect: 'Alerts are sent in our own form instead',
+    todo: 'correct it under templates in the config; `tocsin preview` shows what it makes',
+  },
+  /** That of `dataDir` is nearly full. */
+  disk: {
+    ...OF_ONE,
+    effect: 'Alerts are found and sent, until the disk is full: then Redis takes no more',
+    todo: 'free space there, or give dataDir a larger disk',
+  },
+  /** It differs from the service's or from Redis'. */
+  clock: {
+    ...OF_ONE,
+    effect: 'Alerts are found and sent, but their times mislead, and receivers may refuse signed webhooks',
+    todo: 'let both machines follow a time server (NTP)',
+  },
+  /** The event loop is blocked. */
+  loop: {
+    ...OF_ONE,
+    effect: 'Alerts come late; none is lost',
+    todo: 'give the daemon more CPU and memory; see `the event loop was blocked` in its log',
+  },
+  /** It cannot be sent. */
+  heartbeat: {
+    ...OF_ONE,
+    effect: "Alerts are found and sent, but the dead man's switch may fire",
+    todo: 'correct watchdog.heartbeatUrl, or see why its server does not answer',
+  },
+  /** Presses of a kind do not arrive. */
+  buttons: {
+    ...PASSING,
+    effect: 'Alerts are found and sent, but nobody can acknowledge them by these buttons',
+    todo: 'see why the messenger refuses; a bot has to belong to Tocsin alone. Until then alerts can be acknowledged in other messages only',
+  },
+  /** A protocol that the service lists cannot be read as it is listed. */
+  unwatched: {
+    ...{ ...NOTE, effect: 'No alert of it is found' },
+    todo: 'correct the protocol at the service, or leave it out by protocols.exclude',
+  },
+  /** A destination waits for approval. */
+  held: {
+    ...{ ...NOTE, effect: 'Its alerts wait until somebody has approved it' },
+    todo: 'see whether it is the right one; `tocsin destinations approve` lets its alerts go',
+  },
+  /** Jobs of a kind that the config does not set up. */
+  'left-jobs': {
+    ...{ ...NOTE, effect: 'What no daemon sends within a day is dead' },
+    todo: 'set the kind up under channels in the config, or let them die',
+  },
+  /** Protocols wait too long for their next poll. */
+  'slow-polls': {
+    ...{ ...NOTE, effect: 'Alerts come a little later' },
+    todo: 'raise poll.requestsPerSecond',
+  },
+  /** A channel of a protocol leads nowhere. */
+  routing: {
+    ...{ ...NOTE, effect: 'Its alerts do not go there' },
+    todo: 'correct the channel, at the service or in the config',
+  },
+  /** Dead letters, because there were too many. */
+  removed: {
+    ...{ ...NOTE, effect: 'They are not kept any more' },
+    todo: '`tocsin replay` sends their items again',
+  },
+  /** Items of the service that could not be understood. */
+  malformed: {
+    ...{ ...NOTE, effect: 'No alert was made of them' },
+    todo: 'see `malformed item` in the log, and ask the people who run the service',
+  },
+} as const satisfies Record<ConditionName, Row>;
+
+export const rowOf = (name: ConditionName): Row => CONDITIONS[name];
+
+/** Those that `tocsin_trouble` counts: all but the standing remarks. */
+export const TROUBLES = CONDITION_NAMES.filter((name) => rowOf(name).severity !== 'note');
+
+export interface Condition {
+  name: ConditionName;
+  /** Distinguishes conditions of one name: a service, a channel kind. Empty where there is one only. */
+  of: string;
+  /** The beginning of a sentence, without secrets and without a full stop. */
+  what: string;
+  /** Its end: the error in words. */
+  why?: string;
+  /** ISO 8601; absent where nobody knows. */
+  since?: string;
+  /** What mends just this one, as `nextStepOf` says it. */
+  todo?: string;
+  /** The host of the daemon that knows it; absent where all know the same. */
+  at?: string;
+  /** What the condition that it may follow from is of: a channel kind, a service. */
+  under?: string;
+  /** What follows from it, each in words, and is not listed besides. */
+  affected?: string[];
+  /** Who heard of it, as people read destinations; absent where it was not announced. */
+  announcedTo?: string[];
+}
+
+/** `slack does not work since 2026-11-22 10:00:00 UTC: invalid_auth`. */
+export const conditionText = ({ what, why, since }: Pick<Condition, 'what' | 'why' | 'since'>): string =>
+  `${what}${since === undefined ? '' : ` since ${clockText(since)}`}${why === undefined ? '' : `: ${why}`}`;
+
+export const nextStepOf = ({ name, todo }: Pick<Condition, 'name' | 'todo'>): string => todo ?? rowOf(name).todo;
+
+/** By this a condition is the same condition. */
+export const conditionKey = ({ name, of }: Pick<Condition, 'name' | 'of'>): string =>
+  of === '' ? name : `${name} ${of}`;
+
+/** The key of the condition that it would follow from; undefined where it follows from none. */
+const causeOf = ({ name, under }: Condition): string | undefined => {
+  const { partOf } = rowOf(name);
+  return partOf === undefined || under === undefined ? undefined : conditionKey({ name: partOf, of: under });
+};
+
+/** What may pass by itself needs somebody when it has lasted for so long. */
+export const LASTING_MS = 60_000;
+
+/** Whether somebody has to do something about it. */
+export const needsSomebody = ({ name, since }: Condition, now: number, lastingMs = LASTING_MS): boolean => {
+  const { severity, mayPass } = rowOf(name);
+  if (severity === 'note') return false;
+  return !mayPass || (since !== undefined && now - Date.parse(since) >= lastingMs);
+};
+
+/** Each once, the worst first; what follows from another one is listed in that. */
+export const foldConditions = (all: readonly Condition[]): Condition[] => {
+  const oldestFirst = all.toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
+  const byKey = new Map(oldestFirst.toReversed().map((one) => [conditionKey(one), one]));
+  const once = [...byKey.values()].toReversed();
+  const isCaused = (one: Condition): boolean => byKey.has(causeOf(one) ?? '');
+  const place = ({ name }: Condition): number => CONDITION_NAMES.indexOf(name);
+  return once
+    .filter((one) => !isCaused(one))
+    .toSorted((a, b) => place(a) - place(b))
+    .map((one) => {
+      const affected = once.filter((other) => causeOf(other) === conditionKey(one)).map(({ what }) => what);
+      return affected.length === 0 ? one : { ...one, affected };
+    });
+};

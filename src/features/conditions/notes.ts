@@ -1,0 +1,126 @@
+/** Standing remarks: what somebody should look at when there is time, each as a whole sentence. */
+import { CHANNEL_KINDS } from '../../alert.ts';
+import type { Condition, ConditionName } from '../../condition.ts';
+import type { Config } from '../../config/schema.ts';
+import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
+import { nameOf } from '../../ledger/record.ts';
+import type { ServiceStatus } from '../../ops/status.ts';
+import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
+import type { Quarantine } from '../../poll/seen.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
+import { counted, listText } from '../../text.ts';
+import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
+import { type NameStore, withName } from '../names/names.ts';
+import type { RouteReview } from '../routes/review.ts';
+
+export interface NotesDependencies {
+  config: Pick<Config, 'services' | 'channels'>;
+  protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+  unwatched(service: string): Promise<readonly Unwatched[]>;
+  dead: Pick<DeadLetters, 'trimmed'>;
+  quarantine: Pick<Quarantine, 'count'>;
+  queues: Pick<ParcelQueues, 'waitingFor'>;
+  held: Pick<ApprovalStore, 'list'>;
+  /** What providers call destinations. */
+  names: Pick<NameStore, 'all'>;
+  review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
+}
+
+/** Alerts that are held for a destination, and the names of the protocols that lead there. */
+export interface HeldFor {
+  one: HeldDestination;
+  protocols: readonly string[];
+}
+
+const note = (name: ConditionName, of: string, what: string): Condition => ({ name, of, what });
+
+const REASONS: Readonly<Record<Unwatched['why'], string>> = {
+  excluded: 'left out by protocols.include and protocols.exclude',
+  unreadable: 'it cannot be read as it is listed',
+  unaskable: 'its inspections are not read, as no URL can carry its name',
+};
+
+/** What a service lists and nobody reads. */
+const unwatchedOf = async ({ config, unwatched }: NotesDependencies) => {
+  const found = config.services.map(async ({ name: service }) =>
+    (await unwatched(service)).map(({ name, why, problem }) => {
+      const reason = `${REASONS[why]}${problem === undefined ? '' : `: ${problem}`}`;
+      return { service, name: name === '' ? '(no name)' : name, why, reason };
+    }),
+  );
+  return (await Promise.all(found)).flat();
+};
+
+/** Destinations with held alerts, and the protocols that lead there. */
+const heldOf = async ({ config, held, names, review, protocols }: NotesDependencies): Promise<HeldFor[]> => {
+  const all = await held.list();
+  if (all.length === 0) return [];
+  // Held alerts may be for a channel that was listed since the last review.
+  for (const { name } of config.services) review.review(name, await protocols(name));
+  const [listedBy, named] = [review.protocolsOf(), await names.all()];
+  return all.map((one) => ({
+    one: { ...one, destination: withName(one.destination, named) },
+    protocols: listedBy.get(one.destination.id) ?? [],
+  }));
+};
+
+const heldNote = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): Condition => {
+  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
+  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
+  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
+  const count = `${counted(waiting, 'alert')}${most}`;
+  const what = `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
+  return note('held', destination.id, what);
+};
+
+const heldNotes = (held: readonly HeldFor[]): Condition[] => {
+  const most = `${held.length} destinations wait for approval, which is the most: alerts for others are dead`;
+  return [...held.map(heldNote), ...(held.length >= HOLD_BOUNDS.destinations ? [note('held', '', most)] : [])];
+};
+
+/** Jobs that wait for channel kinds which the config does not set up, see `features/housekeeping`. */
+const leftNotes = async ({ config, queues }: NotesDependencies): Promise<Condition[]> => {
+  const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
+  const left = await Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
+  return left.flatMap(({ kind, jobs }) => {
+    const what = `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
+    return jobs === 0 ? [] : note('left-jobs', kind, what);
+  });
+};
+
+/** Services whose protocols wait too long for the next poll. */
+const slowNotes = (services: readonly ServiceStatus[]): Condition[] =>
+  services.flatMap(({ name, neededRequestsPerSecond: needed }) => {
+    const what = `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
+    return needed === undefined ? [] : note('slow-polls', name, what);
+  });
+
+/** Dead letters that were removed because there were too many. */
+const removedNotes = (removed: number): Condition[] => {
+  const what = `${counted(removed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
+  return removed === 0 ? [] : [note('removed', '', what)];
+};
+
+export const notesOf = async (dependencies: NotesDependencies, services: readonly ServiceStatus[]) => {
+  const { quarantine, dead, review } = dependencies;
+  const [unwatched, held, left, malformed, removed] = await Promise.all([
+    unwatchedOf(dependencies),
+    heldOf(dependencies),
+    leftNotes(dependencies),
+    quarantine.count(),
+    dead.trimmed(),
+  ]);
+  const unreadable = unwatched.filter(({ why }) => why !== 'excluded');
+  const notes = [
+    ...unreadable.map(({ service, name, reason }) => note('unwatched', `${service} ${name}`, `${name}: ${reason}`)),
+    ...heldNotes(held),
+    ...left,
+    ...slowNotes(services),
+    ...review.problemsTogether().map((problem) => note('routing', problem, problem)),
+    ...removedNotes(removed),
+    ...(malformed === 0
+      ? []
+      : [note('malformed', '', `${counted(malformed, 'item')} of the service could not be understood`)]),
+  ];
+  return { unwatched, held, removed, notes };
+};
