@@ -125,11 +125,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
     log,
     now: context.now,
   });
-  const daemons = async () => {
-    const own = { ...selfReport(), silentMs: 0 };
-    return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
-  };
-  const known = createKnowing({ ...catalog, ...store, config, review, daemons });
+  const known = createKnowing({ ...catalog, ...store, config, review, self: selfReport });
   const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known });
   const { pollDurations } = reading;
   metrics.onScrape(() => refreshGauges({ ...store, ...context, catalog, review, pollDurations, known }));
@@ -152,6 +148,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const pages = createPages({
     ...context,
     status: ask,
+    own: known.own,
     source: openPage(page),
     actions: openPageActions(page),
     queues: queues ? createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) : undefined,

@@ -44,7 +44,7 @@ export const openView = async (config: Config) => {
       ...store,
       config,
       protocols: catalog.protocols,
-      known: createKnowing({ ...catalog, ...store, config, review, daemons: store.daemonReports.list }),
+      known: createKnowing({ ...catalog, ...store, config, review }),
       now,
     }),
     close: async () => {

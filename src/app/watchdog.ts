@@ -4,7 +4,7 @@ import type { ChannelKind } from '../alert.ts';
 import { type Condition, rowOf } from '../condition.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { isRunning } from '../features/conditions/daemons.ts';
-import type { Knowing } from '../features/conditions/list.ts';
+import { isSilent, type Knowing } from '../features/conditions/list.ts';
 import { createDetectors } from '../features/watchdog/detectors.ts';
 import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
 import { createWatchdogRound, type Listed } from '../features/watchdog/watchdog.ts';
@@ -15,7 +15,7 @@ import { type Context, monotonic } from './context.ts';
 
 /** What is announced here: the others are told where they are found. */
 const createList = (known: Knowing) => async (): Promise<Listed> => {
-  const { daemons, conditions } = await known();
+  const { daemons, conditions } = await known.all();
   const isAnnounced = ({ name, announcedTo }: Condition): boolean => {
     const { severity, hears, announcedWhen } = rowOf(name);
     return announcedTo !== undefined || announcedWhen === 'found' || hears === 'nobody' || severity === 'note';
@@ -64,19 +64,15 @@ const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]):
   const { config, store, maintenanceEveryMs, stopping } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
-  const isRedisReady = (): boolean => store.redis.status === 'ready';
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
   const openedAt = monotonic();
   const run = createHeartbeat({
     ...context,
     url,
-    reason: async () => {
-      const conditions = isRedisReady() ? (await known()).conditions : [];
-      return reasonAgainst({ isRedisReady: isRedisReady(), conditions, proofs: proofs(), withinMs });
-    },
+    reason: async () => reasonAgainst({ conditions: await known.conditions(), proofs: proofs(), withinMs }),
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
-    isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(context.daemonId, TURN_PART * everyMs),
+    isOurs: async () => isSilent(known.own()) || store.watchdog.takesHeartbeat(context.daemonId, TURN_PART * everyMs),
     signal: stopping,
     everyMs,
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Condition } from '../../src/condition.ts';
 import { UsageError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
@@ -29,13 +30,15 @@ const open = async (
   const warnings: object[] = [];
   const log = { warn: (fields: object) => void warnings.push(fields) };
   const ask = oneAtATime(status);
-  const pages = createPages({ status: ask, health, log, now: Date.now });
+  const own: Condition[] = [];
+  const pages = createPages({ status: ask, own: () => own, log, now: Date.now });
   const server = createOpsServer({ listen, health, metrics, status: ask, pages, log, now: Date.now, ...more });
   servers.push(server);
   const { url } = await server.start();
   return {
     url,
     health,
+    own,
     metrics,
     warnings,
     server,
@@ -108,7 +111,7 @@ describe('the status', () => {
 
   test('shows what was known before, while it cannot be had, and since when', async () => {
     let isAway = false;
-    const { get, health } = await open(
+    const { get, own } = await open(
       () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(REPORT)),
       '127.0.0.1:0',
       {
@@ -117,15 +120,15 @@ describe('the status', () => {
     );
     expect((await get('/')).status).toBe(200);
     isAway = true;
-    health.expect('redis', { provenWithinMs: 60_000 });
-    health.expect('channel:slack', { provenWithinMs: 60_000 });
-    health.fail('redis', 'refused');
-    health.fail('channel:slack', 'invalid_auth');
+    const since = new Date().toISOString();
+    own.push({ name: 'redis', of: '', what: 'Redis does not answer', since });
+    own.push({ name: 'channel', of: 'slack', what: 'slack does not work', why: 'invalid_auth', since });
     await until('what was made before is not fresh any more', async () => (await get('/')).status === 503);
     const text = await (await get('/')).text();
     expect(text).toContain('2 things need a look');
     expect(text).toMatch(/Redis gives this daemon no answer in time\. <span class="age">for/);
-    expect(text).toContain('channel:slack: invalid_auth');
+    expect(text).toContain('slack does not work: invalid_auth');
+    expect(text).toContain('To do: fix it under channels');
     expect(text).toContain('Lending Pool');
   });
 

@@ -35,7 +35,7 @@ export interface HeardDaemon extends DaemonReport {
   silentMs: number;
 }
 
-interface DaemonReports {
+export interface DaemonReports {
   write(report: DaemonReport): Promise<void>;
   remove(id: string): Promise<void>;
   /** The one that was heard last comes first. */

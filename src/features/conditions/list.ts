@@ -12,7 +12,7 @@ import { ageText } from '../../time.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import { type NameStore, withName } from '../names/names.ts';
 import { type CurrentSilence, currentSilences } from '../silence/check.ts';
-import { type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
+import { type DaemonReport, type DaemonReports, type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
 import { type NotesDependencies, notesOf } from './notes.ts';
 
 const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
@@ -45,7 +45,7 @@ const deadCondition = (dead: number): Condition[] => {
 };
 
 /** What a daemon found itself, by its host where others need not have it. */
-const foundBy = ({ host, conditions }: HeardDaemon): Condition[] =>
+const foundBy = ({ host, conditions }: DaemonReport): Condition[] =>
   conditions.map((one) => {
     if (!rowOf(one.name).isOfOneDaemon) return one;
     const of = one.of === '' ? host : `${host} ${one.of}`;
@@ -81,14 +81,32 @@ export interface KnowingDependencies extends NotesDependencies {
   outageStore: Pick<OutageStore, 'get'>;
   /** Protocols of which nothing is inspected. */
   silent: Parameters<typeof currentSilences>[0];
-  /** What the daemons say of themselves, the one that was heard last first. */
-  daemons(): Promise<readonly HeardDaemon[]>;
+  daemonReports: Pick<DaemonReports, 'list'>;
+  /** This daemon, as it knows itself now. Absent where a command asks. */
+  self?(): DaemonReport;
+  /** `ready` while it is connected. */
+  redis: { status: string };
 }
 
-/** What is known now, at each call. Throws where Redis fails. */
-export const createKnowing = (dependencies: KnowingDependencies) => async () => {
+/** What this daemon knows without Redis: where that is silent, it is all that is known. */
+const createOwn =
+  ({ self, redis }: Pick<KnowingDependencies, 'self' | 'redis'>) =>
+  (): Condition[] => {
+    const found = self === undefined ? [] : foundBy(self());
+    const isAway = redis.status !== 'ready' && !found.some(({ name }) => name === 'redis');
+    return foldConditions(isAway ? [{ name: 'redis', of: '', what: 'Redis does not answer' }, ...found] : found);
+  };
+
+/** What the daemons say of themselves, the one that was heard last first. */
+const daemonsOf = async ({ self, daemonReports }: KnowingDependencies): Promise<HeardDaemon[]> => {
+  const own = self === undefined ? [] : [{ ...self(), silentMs: 0 }];
+  return [...own, ...(await daemonReports.list()).filter(({ id }) => id !== own[0]?.id)];
+};
+
+/** What all know now, at each call. Throws where Redis fails. */
+const createAll = (dependencies: KnowingDependencies) => async () => {
   const { config, dead, destinationStats, names, outageStore, silent } = dependencies;
-  const [daemons, stats, named] = await Promise.all([dependencies.daemons(), destinationStats.list(), names.all()]);
+  const [daemons, stats, named] = await Promise.all([daemonsOf(dependencies), destinationStats.list(), names.all()]);
   const destinations = stats.map((one) => withName(one, named));
   const state = {
     daemons,
@@ -104,4 +122,18 @@ export const createKnowing = (dependencies: KnowingDependencies) => async () => 
   return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, notes }) };
 };
 
-export type Knowing = ReturnType<typeof createKnowing>;
+type Known = Awaited<ReturnType<ReturnType<typeof createAll>>>;
+
+export interface Knowing {
+  own(): Condition[];
+  all(): Promise<Known>;
+  /** Of all; where Redis is silent, what this daemon knows. */
+  conditions(): Promise<readonly Condition[]>;
+}
+
+export const isSilent = (conditions: readonly Condition[]): boolean => conditions.some(({ name }) => name === 'redis');
+
+export const createKnowing = (dependencies: KnowingDependencies): Knowing => {
+  const [own, all] = [createOwn(dependencies), createAll(dependencies)];
+  return { own, all, conditions: async () => (isSilent(own()) ? own() : (await all()).conditions) };
+};

@@ -1,5 +1,5 @@
 /** Sets the metrics that have to be asked for, at every scrape. */
-import { needsSomebody, TROUBLES } from '../../condition.ts';
+import { type Condition, needsSomebody, TROUBLES } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Metrics, ProtocolValue } from '../../ops/metrics.ts';
@@ -7,14 +7,12 @@ import type { Catalog } from '../../poll/catalog.ts';
 import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
-import type { Knowing } from '../conditions/list.ts';
+import { isSilent, type Knowing } from '../conditions/list.ts';
 import type { RouteReview } from '../routes/review.ts';
 
 interface GaugeDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
   known: Knowing;
-  /** `ready` while Redis answers. */
-  redis: { status: string };
   cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'oldestOpen'>;
   queues: Pick<ParcelQueues, 'counts'>;
@@ -54,16 +52,25 @@ const setLags = async (
   return lags;
 };
 
+/** Each name that can be is there, so that a rule sees it rise. */
+const setTroubles = ({ metrics, limits, now }: GaugeDependencies, conditions: readonly Condition[]): void => {
+  const current = conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
+  for (const trouble of TROUBLES) {
+    metrics.trouble.set({ trouble }, current.filter(({ name }) => name === trouble).length);
+  }
+};
+
 /** While Redis is away, what has to be asked there keeps its last value. */
 export const refreshGauges = async (dependencies: GaugeDependencies): Promise<void> => {
-  const { config, redis, queues, deadlines, metrics, review, limits, now } = dependencies;
+  const { config, known, queues, deadlines, metrics, review } = dependencies;
   metrics.unroutableEntries.set(review.problems().length);
-  metrics.redisUp.set(redis.status === 'ready' ? 1 : 0);
-  if (redis.status !== 'ready') return metrics.trouble.set({ trouble: 'redis' }, 1);
+  const own = known.own();
+  metrics.redisUp.set(isSilent(own) ? 0 : 1);
+  if (isSilent(own)) return setTroubles(dependencies, own);
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
-  const { dead, held, broken, silent, conditions } = await dependencies.known();
+  const { dead, held, broken, silent, conditions } = await known.all();
   metrics.heldAlerts.set(held.reduce((sum, { one: { waiting } }) => sum + waiting, 0));
   metrics.deadDeliveries.set(dead);
   metrics.brokenDestinations.reset();
@@ -72,11 +79,7 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
     const own = silent.filter((one) => one.service === service).flatMap(({ protocols }) => protocols);
     metrics.silentProtocols.set({ service }, own.length);
   }
-  // Each name that can be is there, so that a rule sees it rise.
-  for (const trouble of TROUBLES) {
-    const current = conditions.filter((one) => one.name === trouble && needsSomebody(one, now(), limits?.lastingMs));
-    metrics.trouble.set({ trouble }, current.length);
-  }
+  setTroubles(dependencies, conditions);
   const lags: ProtocolValue[] = [];
   for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
   const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;

@@ -88,20 +88,20 @@ const destinationsOf = (
 
 /** The report as of now, at each call. Throws where Redis fails. */
 export const createStatus = (dependencies: StatusDependencies) => {
-  const { config, mutes, startedAt, limits, now } = dependencies;
+  const { config, known, mutes, startedAt, limits, now } = dependencies;
   const activeMutes = createActiveMutes({ config, mutes, now });
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
     const { active } = await activeMutes.states();
-    const { daemons, services, dead, removed, unwatched, held, named, ...known } = await dependencies.known();
+    const { daemons, services, dead, removed, unwatched, held, named, ...others } = await known.all();
     const [deadByDestination, waiting] = await Promise.all([
       dependencies.dead.byDestination(),
       dependencies.ledger.waitingByDestination(),
     ]);
-    const urgent = known.conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
+    const urgent = others.conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
     const needs = urgent.map(conditionText);
-    const notes = known.conditions.filter(({ name }) => rowOf(name).severity === 'note');
+    const notes = others.conditions.filter(({ name }) => rowOf(name).severity === 'note');
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
@@ -110,7 +110,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services,
       protocols,
       unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),
-      destinations: destinationsOf(known.destinations, waiting, deadByDestination).map((one) => withName(one, named)),
+      destinations: destinationsOf(others.destinations, waiting, deadByDestination).map((one) => withName(one, named)),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),

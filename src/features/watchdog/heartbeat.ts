@@ -19,8 +19,7 @@ export interface Proof {
 }
 
 interface HeartbeatInput {
-  isRedisReady: boolean;
-  /** As all daemons know them. */
+  /** As all daemons know them; where Redis is silent, as this one does. */
   conditions: readonly Condition[];
   proofs: readonly Proof[];
   /** Each has to be proven within it. */
@@ -28,8 +27,10 @@ interface HeartbeatInput {
 }
 
 /** Why there is no heartbeat, in a sentence; undefined where there is one. */
-export const reasonAgainst = ({ isRedisReady, conditions, proofs, withinMs }: HeartbeatInput): string | undefined => {
-  if (!isRedisReady) return 'Redis does not answer';
+export const reasonAgainst = ({ conditions, proofs, withinMs }: HeartbeatInput): string | undefined => {
+  const redis = conditions.find(({ name }) => name === 'redis');
+  // Nothing else can have been proven meanwhile.
+  if (redis !== undefined) return redis.what;
   const reasons = [
     ...conditions.filter(({ name }) => rowOf(name).stopsHeartbeat).map(conditionText),
     ...proofs.flatMap(({ lacking, agoMs }) => {

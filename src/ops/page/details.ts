@@ -159,8 +159,8 @@ export interface PageView {
 export interface OutdatedView {
   /** When Redis fell silent, ISO 8601; absent where that is not known yet. */
   since?: string | undefined;
-  /** Other checks of this daemon that fail, in sentences. */
-  problems: { text: string; since?: string }[];
+  /** What else this daemon knows to be wrong, in sentences, and what to do. */
+  problems: { text: string; since?: string; todo?: string }[];
 }
 
 /** Who looks. */

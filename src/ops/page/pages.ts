@@ -1,5 +1,6 @@
 /** The pages of the ops server that people look at. */
 import type { ServerResponse } from 'node:http';
+import { type Condition, conditionText, nextStepOf } from '../../condition.ts';
 import { iso } from '../../time.ts';
 import { oneAtATime, withinTime } from '../../waiting.ts';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
@@ -31,7 +32,8 @@ export interface PagesDependencies extends Acting {
   status(): Promise<StatusReport>;
   /** Absent: the page shows the status alone. */
   source?: PageSource;
-  health: Pick<Health, 'ready'>;
+  /** What this daemon knows to be wrong, the worst first. */
+  own(): readonly Condition[];
   live?: LiveSettings;
   /** `ops.token`; absent: nobody may change anything. */
   token?: string | undefined;
@@ -133,18 +135,19 @@ const createSearch = (source: PageSource | undefined) => {
   };
 };
 
-const outdatedBy = (health: Pick<Health, 'ready'>): OutdatedView => {
-  const failing = health.ready().checks.filter(({ status }) => status === 'failing');
-  const redis = failing.find(({ name }) => name === 'redis');
-  const others = failing.filter(({ name }) => name !== 'redis');
-  return {
-    since: redis?.since,
-    problems: others.map(({ name, detail = 'no answer', since }) => ({ text: `${name}: ${detail}`, since })),
-  };
-};
+/** What is shown while Redis is silent: what this daemon knows by itself. */
+const outdatedBy = (own: readonly Condition[]): OutdatedView => ({
+  since: own.find(({ name }) => name === 'redis')?.since,
+  problems: own
+    .filter(({ name }) => name !== 'redis')
+    .map(({ since, ...one }) => ({
+      ...{ text: conditionText(one), todo: `${nextStepOf(one)}.` },
+      ...(since !== undefined && { since }),
+    })),
+});
 
 /** The overview, or what a search finds. One making is shared by all who look. */
-const createOverview = ({ status, source, health, log, now }: PagesDependencies) => {
+const createOverview = ({ status, source, own, log, now }: PagesDependencies) => {
   const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
   const search = createSearch(source);
   const askDetails = oneAtATime(async () => source?.details());
@@ -173,7 +176,7 @@ const createOverview = ({ status, source, health, log, now }: PagesDependencies)
       return { code: 200, body: renderPage({ ...made, ...shown, now: made.report.now }) };
     } catch (error) {
       onProblem(error);
-      const outdated = outdatedBy(health);
+      const outdated = outdatedBy(own());
       const at = iso(now());
       const body =
         last === undefined

@@ -26,8 +26,9 @@ const setUp = () => {
     protocols: async () =>
       new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
   };
+  const state = { status: 'ready' };
   const known = createKnowing({
-    ...{ ...store, ...catalog, unwatched: async () => [], daemons: async () => daemons },
+    ...{ ...store, ...catalog, unwatched: async () => [], daemonReports: { list: async () => daemons }, redis: state },
     config: { services: [{ name: 'main' } as never], channels: {} },
     review: { review: () => {}, problemsTogether: () => problems, protocolsOf: () => new Map() },
   });
@@ -46,7 +47,7 @@ const setUp = () => {
     await refreshGauges({ ...dependencies, ...changes });
     return metrics.text();
   };
-  return { store, problems, daemons, scrape };
+  return { store, problems, daemons, state, known, scrape };
 };
 
 test('the gauges count what waits, what is dead, held and broken', async () => {
@@ -123,19 +124,20 @@ test('what waits longest shows, of all destinations, until it is delivered', asy
 });
 
 test('without Redis the others keep their values, and that it is away shows', async () => {
-  const { store, problems, scrape } = setUp();
+  const { store, problems, state, known, scrape } = setUp();
   await store.held.hold(SLACK, [makeAlert(1)]);
   await scrape();
   problems.push('Bridge: telegram is not configured');
   const asked = () => Promise.reject(new Error('asked without Redis'));
-  const text = await scrape({ redis: { status: 'reconnecting' } as never, known: asked });
+  state.status = 'reconnecting';
+  const text = await scrape({ known: { ...known, all: asked } });
   expect(text).toContain('tocsin_redis_up 0');
   expect(text).toContain('tocsin_unroutable_entries 2');
   expect(text).toContain('tocsin_held_alerts 1');
 });
 
 test('each trouble that a daemon or Redis has is counted by its name, and every other name is 0', async () => {
-  const { store, daemons, scrape } = setUp();
+  const { store, daemons, state, scrape } = setUp();
   await store.dead.count();
   daemons.push({
     id: 'a',
@@ -161,5 +163,6 @@ test('each trouble that a daemon or Redis has is counted by its name, and every 
   ]);
   daemons.splice(0, 1, { ...daemons[0], conditions: [] } as HeardDaemon);
   expect(await scrape()).toContain('tocsin_trouble{trouble="durability"} 0');
-  expect(await scrape({ redis: { status: 'reconnecting' } as never })).toContain('tocsin_trouble{trouble="redis"} 1');
+  state.status = 'reconnecting';
+  expect(await scrape()).toContain('tocsin_trouble{trouble="redis"} 1');
 });

@@ -53,7 +53,7 @@ const setUp = (changes: Partial<KnowingDependencies & Pick<StatusDependencies, '
   const known = createKnowing({
     ...{ ...store, config, protocols },
     unwatched: async () => [],
-    daemons: async () => [DAEMON],
+    daemonReports: { list: async () => [DAEMON] },
     review: {
       review: (service) => void reviewed.push(service),
       problemsTogether: () => problems,

@@ -7,14 +7,15 @@ const proven = (agoMs: number | undefined) => ({ lacking: 'slack was not proven 
 const condition = (name: ConditionName): Condition => ({ name, of: 'x', what: `${name} is wrong`, why: 'because' });
 
 const reason = (changes: Partial<Parameters<typeof reasonAgainst>[0]>) =>
-  reasonAgainst({ isRedisReady: true, conditions: [], proofs: [proven(1000)], withinMs: 60_000, ...changes });
+  reasonAgainst({ conditions: [], proofs: [proven(1000)], withinMs: 60_000, ...changes });
 
 test('there is a heartbeat where everything was proven in the interval', () => {
   expect(reason({})).toBeUndefined();
   expect(reason({ proofs: [proven(60_000)] })).toBeUndefined();
   expect(reason({ proofs: [proven(0), proven(61_000)] })).toBe('slack was not proven to work for 61 s');
   expect(reason({ proofs: [proven(undefined)] })).toBe('slack was not proven to work yet');
-  expect(reason({ isRedisReady: false })).toBe('Redis does not answer');
+  const redis = { ...condition('redis'), what: 'Redis does not answer' };
+  expect(reason({ conditions: [condition('service'), redis] })).toBe('Redis does not answer');
 });
 
 test('what stops alerts stops it, and no other trouble does', () => {

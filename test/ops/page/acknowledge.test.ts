@@ -46,7 +46,12 @@ const open = async (changes: Partial<LinkPages> = {}) => {
     stream: () => false,
   };
   const server = createOpsServer({
-    ...{ listen: '127.0.0.1:0', health: createHealth({ now: Date.now }), metrics: createMetrics({ version: '1' }) },
+    ...{
+      listen: '127.0.0.1:0',
+      health: createHealth({ now: Date.now }),
+      own: () => [],
+      metrics: createMetrics({ version: '1' }),
+    },
     ...{ status: async () => REPORT, pages, now: Date.now },
     log: { warn: (fields: object) => void warnings.push(fields) },
   });

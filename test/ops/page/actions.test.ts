@@ -34,7 +34,13 @@ const open = async (changes: Partial<PagesDependencies> = {}) => {
   };
   const actions: PageActions = { retry: planOf('retry', false), mute: planOf('mute', true) };
   const log = { warn: (fields: object) => void warnings.push(fields) };
-  const shared = { status: async () => REPORT, health: createHealth({ now: Date.now }), log, now: () => now };
+  const shared = {
+    status: async () => REPORT,
+    health: createHealth({ now: Date.now }),
+    own: () => [],
+    log,
+    now: () => now,
+  };
   const pages = createPages({ ...shared, token: TOKEN, actions, ...changes });
   const server = createOpsServer({ ...shared, listen: '127.0.0.1:0', metrics: createMetrics({ version: '1' }), pages });
   servers.push(server);
@@ -247,12 +253,13 @@ test('without a token in the config nobody may do anything', async () => {
   expect(await (await fetch(url)).text()).toContain('href="/sign-in"');
   const readOnly = createPages({
     status: async () => REPORT,
-    health: createHealth({ now: Date.now }),
+    own: () => [],
     log: { warn: () => {} },
     now: Date.now,
   });
   const shared = {
     health: createHealth({ now: Date.now }),
+    own: () => [],
     metrics: createMetrics({ version: '1' }),
     log: { warn: () => {} },
     now: Date.now,

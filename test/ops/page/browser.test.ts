@@ -26,6 +26,7 @@ const serve = async () => {
   const shared = {
     status: async () => ({ ...report, now: new Date().toISOString() }),
     health: createHealth({ now: Date.now }),
+    own: () => [],
     log: { warn: () => {} },
     now: Date.now,
   };

@@ -19,7 +19,13 @@ const open = async () => {
     asked += 1;
     return REPORT;
   };
-  const shared = { status, health: createHealth({ now: Date.now }), log: { warn: () => {} }, now: Date.now };
+  const shared = {
+    status,
+    health: createHealth({ now: Date.now }),
+    own: () => [],
+    log: { warn: () => {} },
+    now: Date.now,
+  };
   const pages = createPages({ ...shared, live: { everyMs: 10, mostViewers: 2 } });
   const metrics = createMetrics({ version: '1' });
   const server = createOpsServer({ ...shared, listen: '127.0.0.1:0', metrics, pages });
