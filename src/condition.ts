@@ -272,9 +272,12 @@ export const needsSomebody = ({ name, since }: Condition, now: number, lastingMs
 
 /** Each once, the worst first; what follows from another one is listed in that. */
 export const foldConditions = (all: readonly Condition[]): Condition[] => {
-  const oldestFirst = all.toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
-  const byKey = new Map(oldestFirst.toReversed().map((one) => [conditionKey(one), one]));
-  const once = [...byKey.values()].toReversed();
+  const unheard = ({ announcedTo }: Condition): number => (announcedTo === undefined ? 1 : 0);
+  const byAge = (a: Condition, b: Condition): number => (a.since ?? '').localeCompare(b.since ?? '');
+  // Of two that say the same, the one of which somebody has heard.
+  const bestFirst = all.toSorted((a, b) => unheard(a) - unheard(b) || byAge(a, b));
+  const byKey = new Map(bestFirst.toReversed().map((one) => [conditionKey(one), one]));
+  const once = [...byKey.values()].toReversed().toSorted(byAge);
   const isCaused = (one: Condition): boolean => byKey.has(causeOf(one) ?? '');
   const place = ({ name }: Condition): number => CONDITION_NAMES.indexOf(name);
   return once

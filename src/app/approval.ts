@@ -3,7 +3,7 @@ import type { Destination } from '../alert.ts';
 import { createDestinations } from '../features/approval/destinations.ts';
 import { type ApprovalHoldDependencies, createApprovalHold, createQueuedOrHeld } from '../features/approval/hold.ts';
 import { createApprovalPolicy, trustedBy } from '../features/approval/policy.ts';
-import { createEnable, type Enable } from '../features/broken-destinations/store.ts';
+import { createEnable, type Enable } from '../features/broken-destinations/notifier.ts';
 import { createRetry } from '../features/replay/retry.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createRouting, fallbackRoutes, routeSettings } from '../features/routes/routes.ts';

@@ -3,7 +3,7 @@ import { isAnnouncement } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
-import type { CaughtUp } from '../features/blindness/notifier.ts';
+import type { CaughtUp } from '../features/blindness/message.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
 import { createProbe } from '../features/silence/probe.ts';
@@ -58,17 +58,6 @@ const createDestinations =
     return [...found.values()];
   };
 
-/** Who hears of what is found, and how. */
-const audienceOf = ({ store, log, now }: Context, dispatching: Dispatching) => ({
-  outages: store.outageStore,
-  announce: dispatching.announce,
-  operators: dispatching.operators,
-  fallback: dispatching.fallback.destinations,
-  destinationsOf: createDestinations(dispatching),
-  log,
-  now,
-});
-
 /** What is looked at is copied: after a loss of Redis, any daemon may be the first to read a track that others read before. */
 const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>): Pick<Cursors, 'get'> => ({
   get: async (tracks) => {
@@ -83,7 +72,7 @@ const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>):
 
 /** Services and protocols that nobody reads. What it announces goes where the news of a broken channel goes. */
 export const openBlindness = (context: Context, dispatching: Dispatching, reading: Reading) => {
-  const { config, store, health, mirror, scrub } = context;
+  const { config, store, health, mirror, scrub, now } = context;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const seenLate = WRITTEN_LATE_MS + everyMs;
@@ -95,22 +84,19 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
     monotonic,
   });
   const { check } = createBlindnessCheck({
-    watch,
-    store: store.blindness,
-    ...audienceOf(context, dispatching),
+    ...{ watch, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
     reasonOf: (service, protocols) => {
       const reason = reading.reasonOf(service, protocols);
       return reason === undefined ? undefined : scrub(reason);
     },
     countAlerts: createCount(store),
-    locks: store.locks,
     tracksOf: (service) => reading.tracksOf(service),
     answers: (service) =>
       health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
     onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
     unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
     limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
-    monotonic,
+    ...{ monotonic, now },
   });
   const turns = config.services.map(({ name }): Turn => ({ name: `unread ${name}`, everyMs, run: () => check(name) }));
   return { turns, onRead: (stream: Stream): void => watch.note(tracksOf(stream)) };
@@ -126,7 +112,7 @@ const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
 const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, readersOf }: SilenceReading) => {
-  const { config, store } = context;
+  const { config, store, log, now } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
     Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
@@ -140,10 +126,7 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
       clock,
     }),
     habits: store.habits,
-    silent: store.silent,
-    unread: store.blindness,
-    ...audienceOf(context, dispatching),
-    locks: store.locks,
+    ...{ store: store.announced, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
     times: createProbeTimes({
       requestsPerSecond,
       daemonsOf: (service) => readersOf(service).length,
@@ -156,8 +139,7 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
       const isShare = createAssignment(context.id, readersOf(service));
       return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
     },
-    expectEvery,
-    clock,
+    ...{ expectEvery, clock, log, now },
   });
 };
 
@@ -176,9 +158,11 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
   const settings = routeSettings(config);
   const { include, exclude } = config.protocols;
   const tripwire = createTripwire({
-    ...audienceOf(context, dispatching),
     store: store.tripwire,
     locks: store.locks,
+    outages: store.announced,
+    announce: dispatching.announce,
+    fallback: dispatching.fallback.destinations,
     destinationsAt: (protocol, channels) =>
       routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings).destinations,
     isOpen: dispatching.isOpen,

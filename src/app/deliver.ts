@@ -24,7 +24,8 @@ import type { Dispatching } from './dispatch.ts';
 
 interface OpenDelivery {
   channels: readonly Channel[];
-  dispatching: Pick<Dispatching, 'outageNotifier' | 'uncovered'> & {
+  dispatching: Pick<Dispatching, 'uncovered'> & {
+    outageNotifier: Omit<Dispatching['outageNotifier'], 'complete'>;
     fallback: Pick<Dispatching['fallback'], 'onDead'>;
   };
   /** Buttons of messages, and links. Default: they have none. */

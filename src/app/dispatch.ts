@@ -1,10 +1,13 @@
 /** Composes `dispatch`: hands its stages the features that enrich, route, correlate, suppress and divert alerts. */
 
 import { type Alert, type Destination, muteFacts } from '../alert.ts';
+import { conditionKey } from '../condition.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createAnnounce, createEnqueueOnce } from '../features/announcements/announce.ts';
 import { createHoldAnnouncer } from '../features/approval/hold.ts';
 import { createOutageNotifier } from '../features/broken-destinations/notifier.ts';
+import { createAnnouncer } from '../features/conditions/announcer.ts';
+import { GROUPS } from '../features/conditions/store.ts';
 import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createFallback } from '../features/fallback/fallback.ts';
@@ -146,16 +149,21 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   });
   const { dispatch, dispatchRouted } = tracedDispatch(shared, inner);
   const operators = watchdogRoutes(config, settings).destinations;
+  const announcer = createAnnouncer({
+    ...{ store: store.announced, locks: store.locks, announce, operators },
+    ...{ fallback: fallback.destinations, log, now },
+  });
   const outageNotifier = createOutageNotifier({
     ...shared,
     ...store,
     outages: store.outageStore,
+      announcer,
     deadLetters: store.dead,
     announce,
     operators,
     isSenderAnnounced: async (kind) => {
-      const announced = await store.watchdog.list();
-      return announced.some(({ name, of }) => name === 'channel' && of === kind);
+      const key = conditionKey({ name: 'channel', of: kind });
+      return (await store.announced.list(GROUPS.watchdog)).some(({ members }) => members.includes(key));
     },
     fallback: fallback.destinations,
     routesOf: openRoutes(routesOf, isOpen),
@@ -167,6 +175,6 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, now });
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
-    ...{ operators, fallback, announce, expireMutes, releaseApproved, endStorms, outageNotifier, uncovered },
+    ...{ operators, fallback, announce, announcer, expireMutes, releaseApproved, endStorms, outageNotifier, uncovered },
   };
 };

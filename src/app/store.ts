@@ -10,9 +10,9 @@ import { createRateLimiter, createRateStateStore } from '../deliver/rate-limiter
 import { UsageError } from '../errors.ts';
 import { createAcknowledgementStore, createEscalations } from '../features/acknowledgement/store.ts';
 import { createApprovalStore, type HoldBounds } from '../features/approval/store.ts';
-import { createBlindnessStore } from '../features/blindness/store.ts';
-import { createOutageStore } from '../features/broken-destinations/store.ts';
 import { createDaemonReports } from '../features/conditions/daemons.ts';
+import { createOutageStore } from '../features/conditions/outages.ts';
+import { createAnnouncedStore } from '../features/conditions/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
@@ -21,7 +21,6 @@ import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/probe.ts';
 import { createStorms } from '../features/storms/storms.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
-import { createWatchdogStore } from '../features/watchdog/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
@@ -104,11 +103,10 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
-    blindness: createBlindnessStore(redis, prefix),
-    silent: createBlindnessStore(redis, prefix, 'silent'),
+    announced: createAnnouncedStore(redis, prefix, now),
     habits: createHabitStore(redis, prefix),
     names: createNameStore(redis, prefix, now),
-    outageStore: createOutageStore(redis, prefix),
+    outageStore: createOutageStore(redis, prefix, now),
     acknowledgements,
     escalations: createEscalations(redis, prefix, acknowledgements, now),
     addressChanges: createAddressChanges(redis, prefix),
@@ -118,7 +116,6 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     storms: createStorms(redis, prefix, now),
     tripwire: createTripwireStore(redis, prefix, now),
     daemonReports: createDaemonReports(redis, prefix, now),
-    watchdog: createWatchdogStore(redis, prefix),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), deadlines.close()]);
     },

@@ -1,30 +1,16 @@
 /** Composes the watchdog: what looks for troubles, what announces them, and the heartbeat. */
 import { statfs } from 'node:fs/promises';
 import type { ChannelKind } from '../alert.ts';
-import { type Condition, rowOf } from '../condition.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { isRunning } from '../features/conditions/daemons.ts';
 import { isSilent, type Knowing } from '../features/conditions/list.ts';
 import { createDetectors } from '../features/watchdog/detectors.ts';
 import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
-import { createWatchdogRound, type Listed } from '../features/watchdog/watchdog.ts';
+import { createWatchdogRound } from '../features/watchdog/watchdog.ts';
 import { lookAtRedis } from '../redis/check.ts';
 import type { Turn } from '../redis/turns.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
-
-/** What is announced here: the others are told where they are found. */
-const createList = (known: Knowing) => async (): Promise<Listed> => {
-  const { daemons, conditions } = await known.all();
-  const isAnnounced = ({ name, announcedTo }: Condition): boolean => {
-    const { severity, hears, announcedWhen } = rowOf(name);
-    return announcedTo !== undefined || announcedWhen === 'found' || hears === 'nobody' || severity === 'note';
-  };
-  return {
-    troubles: conditions.map((one) => ({ ...one, isAnnounced: isAnnounced(one) })),
-    hosts: new Set(daemons.filter(isRunning).map(({ host }) => host)),
-  };
-};
 
 const openDetectors = ({ config, store, conditions, log, limits, now }: Context, { reading }: Verbs) =>
   createDetectors({
@@ -60,8 +46,12 @@ const proofsOf = ({ config, channels, health, now }: Context, canaries: Readonly
   ];
 };
 
+/** This daemon is the one that calls in this interval. */
+const takesHeartbeat = async ({ store: { redis, prefix }, daemonId }: Context, everyMs: number): Promise<boolean> =>
+  (await redis.set(`${prefix}:heartbeat`, daemonId, 'PX', everyMs, 'NX')) !== null;
+
 const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]): Turn[] => {
-  const { config, store, maintenanceEveryMs, stopping } = context;
+  const { config, maintenanceEveryMs, stopping } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
@@ -72,7 +62,7 @@ const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]):
     reason: async () => reasonAgainst({ conditions: await known.conditions(), proofs: proofs(), withinMs }),
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
-    isOurs: async () => isSilent(known.own()) || store.watchdog.takesHeartbeat(context.daemonId, TURN_PART * everyMs),
+    isOurs: async () => isSilent(known.own()) || takesHeartbeat(context, TURN_PART * everyMs),
     signal: stopping,
     everyMs,
   });
@@ -82,25 +72,21 @@ const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]):
 export type Watchdog = ReturnType<typeof openWatchdog>;
 
 export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => {
-  const { config, store, maintenanceEveryMs: everyMs, now } = context;
+  const { config, maintenanceEveryMs: everyMs, now } = context;
   const { dispatching } = verbs;
   const detect = openDetectors(context, verbs);
   const canaries = new Map<ChannelKind, number>();
   const announce = createWatchdogRound({
-    ...context,
-    list: createList(known),
-    store: store.watchdog,
-    outages: store.outageStore,
-    locks: store.locks,
-    announce: dispatching.announce,
-    destinations: dispatching.operators,
-    fallback: dispatching.fallback.destinations,
-    afterMs: config.watchdog.after,
-    monotonic,
+    list: async () => {
+      const { daemons, conditions } = await known.all();
+      return { conditions, hosts: new Set(daemons.filter(isRunning).map(({ host }) => host)) };
+    },
+    ...{ announcer: dispatching.announcer, afterMs: config.watchdog.after, monotonic, now },
   });
   const run = async (): Promise<void> => {
     await detect();
     await announce();
+    await dispatching.outageNotifier.complete();
   };
   return {
     onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),

@@ -22,7 +22,7 @@ const PROBE_MS = 20_000;
 const ASK_AGAIN_MS = 5000;
 /** If a daemon ends before it has announced an outage or its end, another one does so after this. */
 const ANNOUNCE_MS = 60_000;
-/** As long as the outage's announcement is remembered, see `features/broken-destinations/store.ts`. */
+/** As long as the outage's announcement is remembered, see `features/conditions/store.ts`. */
 const KEEP_MS = 35 * DAY_MS;
 
 /**

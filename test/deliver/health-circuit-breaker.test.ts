@@ -1,7 +1,7 @@
 /** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
 import { describe, expect, test } from 'vitest';
 import type { DeliveryReason } from '../../src/errors.ts';
-import { createOutageStore } from '../../src/features/broken-destinations/store.ts';
+import { createOutageStore } from '../../src/features/conditions/outages.ts';
 import { sampleAlert } from '../../src/features/sample/sample.ts';
 import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { parcelJob } from '../../src/queue/job.ts';
@@ -237,7 +237,7 @@ test('an open circuit is remembered as long as its announcement', async () => {
   await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', announcedTo: [] });
   const [kept, announced] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
-    redis.pttl(`${prefix}:announced:${DESTINATION.id}`),
+    redis.pttl(`${prefix}:announced:broken`),
   ]);
   expect(kept).toBeGreaterThan(announced - 60_000);
 });

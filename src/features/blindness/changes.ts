@@ -1,5 +1,8 @@
 /** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
-import type { Blindness } from './store.ts';
+import type { Announced } from '../conditions/store.ts';
+
+/** An announcement: without members it is the service as a whole, else these protocols. */
+export const isWhole = ({ members }: Pick<Announced, 'members'>): boolean => members.length === 0;
 
 /**
  * What this daemon has lately seen announced as unread. When another daemon tells that something is read again, this one
@@ -8,12 +11,12 @@ import type { Blindness } from './store.ts';
 export const createRecent = ({ keptMs, monotonic }: { keptMs: number; monotonic(): number }) => {
   const services = new Map<string, { wholeAt: number; protocols: Map<string, number> }>();
   return {
-    note: (service: string, announced: readonly Blindness[]): void => {
+    note: (service: string, announced: readonly Announced[]): void => {
       const at = monotonic();
       const seen = services.get(service) ?? { wholeAt: -Infinity, protocols: new Map<string, number>() };
       services.set(service, seen);
-      if (announced.some(({ isWhole }) => isWhole)) seen.wholeAt = at;
-      for (const { protocols } of announced) for (const name of protocols) seen.protocols.set(name, at);
+      if (announced.some(isWhole)) seen.wholeAt = at;
+      for (const { members } of announced) for (const name of members) seen.protocols.set(name, at);
       for (const [name, seenAt] of seen.protocols) if (at - seenAt >= keptMs) seen.protocols.delete(name);
     },
     of: (service: string) => {
@@ -47,7 +50,7 @@ export interface Limits {
 export interface ChangesInput {
   /** By protocol: those that the service lists and the config includes. */
   readings: ReadonlyMap<string, Reading>;
-  announced: readonly Blindness[];
+  announced: readonly Announced[];
   /** What this daemon saw announced within `limits.seenLate`. */
   recent: Recent;
   /** Milliseconds since something of the service was read again, where the whole was announced. */
@@ -57,7 +60,7 @@ export interface ChangesInput {
 
 export interface Changes {
   begun?: { isWhole: boolean; protocols: string[]; unreadMs: number };
-  ended: { blindness: Blindness; protocols: string[] }[];
+  ended: { announced: Announced; protocols: string[] }[];
 }
 
 const isReadNow = ({ usual }: Limits, reading: Reading | undefined): boolean =>
@@ -68,18 +71,16 @@ export const isBack = (readings: ChangesInput['readings'], limits: Limits): bool
   [...readings.values()].some((reading) => isReadNow(limits, reading));
 
 const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Changes['ended'] => {
-  const others = new Set(announced.flatMap(({ protocols }) => protocols));
+  const others = new Set(announced.flatMap(({ members }) => members));
   /** Polls recover one after the other. A protocol that is still unread after a while is announced on its own. */
   const isWholeOver = (): boolean => {
     const own = [...readings].filter(([name]) => !others.has(name));
     return backForMs >= limits.tellAfter || own.every(([, reading]) => isReadNow(limits, reading));
   };
-  return announced.flatMap((blindness) => {
-    if (blindness.isWhole) return isWholeOver() ? [{ blindness, protocols: [] }] : [];
-    const protocols = blindness.protocols.filter(
-      (name) => !readings.has(name) || isReadNow(limits, readings.get(name)),
-    );
-    return protocols.length === 0 ? [] : [{ blindness, protocols }];
+  return announced.flatMap((one) => {
+    if (isWhole(one)) return isWholeOver() ? [{ announced: one, protocols: [] }] : [];
+    const protocols = one.members.filter((name) => !readings.has(name) || isReadNow(limits, readings.get(name)));
+    return protocols.length === 0 ? [] : [{ announced: one, protocols }];
   });
 };
 
@@ -88,8 +89,8 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
  * to happen, so no single protocol is announced yet: not before another one was surely read later than it.
  */
 const begunOf = ({ readings, announced, recent, limits }: ChangesInput): Changes['begun'] => {
-  if (recent.isWhole || announced.some(({ isWhole }) => isWhole)) return undefined;
-  const known = new Set([...recent.protocols, ...announced.flatMap(({ protocols }) => protocols)]);
+  if (recent.isWhole || announced.some(isWhole)) return undefined;
+  const known = new Set([...recent.protocols, ...announced.flatMap(({ members }) => members)]);
   const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
   const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {

@@ -1,21 +1,32 @@
 /** Notices services and protocols that are not read, and has each announced once over all daemons. */
+import type { Destination } from '../../alert.ts';
+import { contentId } from '../../item.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
-import type { Locks } from '../../redis/lock.ts';
+import { iso } from '../../time.ts';
+import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
+import { type Announced, GROUPS } from '../conditions/store.ts';
 import {
   type Changes,
   type ChangesInput,
   changesOf,
   createRecent,
   isBack,
+  isWhole,
   type Limits,
   type Reading,
 } from './changes.ts';
-import { type BlindnessNotifierDependencies, createBlindnessNotifier } from './notifier.ts';
+import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
-interface BlindnessCheckDependencies extends BlindnessNotifierDependencies {
+interface BlindnessCheckDependencies {
   watch: Pick<ReadWatch, 'look'>;
-  locks: Locks;
+  announcer: Pick<Announcer, 'round'>;
+  /** Where alerts of a service's protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+  /** Why a service, or one of these protocols, cannot be read: a sentence without secrets, where it is known. */
+  reasonOf(service: string, protocols: readonly string[]): string | undefined;
+  /** Alerts of a service, or of these protocols, of items dated between two moments in epoch milliseconds. */
+  countAlerts(service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp>;
   /** What is read of a service: every track that its polls ask for. */
   tracksOf(service: string): Promise<Track[]>;
   /** The service answers this daemon, as far as is known. Asked only while nothing of it is known to be polled. */
@@ -26,6 +37,12 @@ interface BlindnessCheckDependencies extends BlindnessNotifierDependencies {
   unreadAfterMs: number;
   limits: Limits;
   monotonic(): number;
+  now(): number;
+}
+
+/** An announcement of one or more protocols, or of the whole. */
+interface Unread extends Announced {
+  reason: string | undefined;
 }
 
 /** Stands for a service of which no protocol is known. */
@@ -46,12 +63,52 @@ const readingsOf = (tracks: Awaited<ReturnType<ReadWatch['look']>>): Map<string,
   return readings;
 };
 
-const isNews = ({ begun, ended }: Changes, announced: ChangesInput['announced']): boolean =>
-  begun !== undefined || ended.length > 0 || announced.some(({ isAnnounced }) => !isAnnounced);
+interface BlindService {
+  service: string;
+  /** Every protocol that is watched. */
+  watched: readonly string[];
+}
+
+/** A log line names one, and how many there are. */
+const fewOf = (protocols: readonly string[]): object =>
+  protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
+
+const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies) => ({
+  beginning: ({ service, watched }: BlindService, begun: NonNullable<Changes['begun']>): Beginning<Unread> => {
+    const { protocols, unreadMs } = begun;
+    const since = iso(now() - unreadMs);
+    const reason = reasonOf(service, protocols);
+    const facts = { service, isWhole: begun.isWhole, since, reason, watched: watched.length };
+    const text = `the service cannot be read${begun.isWhole ? '' : ' in part'}`;
+    return {
+      ...{ key: `${service} ${since} ${contentId(...protocols).slice(0, 12)}`, about: 'service.unread' },
+      ...{ since, at: since, reason, members: protocols, counted: [`unread-${contentId(service)}`] },
+      words: (_, comesAndGoes) => unreadText({ ...facts, protocols, comesAndGoes }),
+      said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
+    };
+  },
+  ending: ({ service, watched }: BlindService, { announced, protocols }: Changes['ended'][number]): Ending => {
+    const { since, reason } = announced as Unread;
+    const [from, to] = [Date.parse(since), now()];
+    const forMs = Math.max(0, to - from);
+    const gone = protocols.filter((name) => !watched.includes(name)).length;
+    return {
+      ...{ of: [{ announced, members: protocols }], about: 'service.read' },
+      key: `${announced.key} ${contentId(...protocols)}`,
+      words: async () => {
+        const caughtUp = await countAlerts(service, protocols, from, to);
+        const subject = { service, isWhole: isWhole(announced), protocols, since, reason };
+        return readAgainText({ ...subject, gone, forMs, caughtUp });
+      },
+      said: { text: 'the service is read again', fields: { service, since, forMs, ...fewOf(protocols) } },
+    };
+  },
+});
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, store, locks, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } = dependencies;
-  const notifier = createBlindnessNotifier(dependencies);
+  const { watch, announcer, destinationsOf, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } =
+    dependencies;
+  const say = createWords(dependencies);
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();
@@ -77,25 +134,19 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= unreadAfterMs).map(([name]) => name);
     onUnread(service, unread, watched.length);
     const backForMs = sinceFirst(backSince, service, isBack(readings, limits));
-    const news = async () => {
-      const announced = await store.list(service);
-      recent.note(service, announced);
-      return { announced, changes: changesOf({ readings, announced, recent: recent.of(service), backForMs, limits }) };
+    const group: Group = {
+      name: GROUPS.unread(service),
+      people: ({ members }) => destinationsOf(service, members.length === 0 ? watched : members),
     };
-    const found = await news();
-    if (!isNews(found.changes, found.announced)) return;
-    const held = await locks.take([`unread:${service}`]);
-    // Another daemon is about to say it.
-    if (held === undefined) return;
-    try {
-      const { announced, changes } = await news();
+    await announcer.round(group, (announced) => {
+      recent.note(service, announced);
+      const { begun, ended } = changesOf({ readings, announced, recent: recent.of(service), backForMs, limits });
       const of = { service, watched };
-      for (const blindness of announced) if (!blindness.isAnnounced) await notifier.tell(of, blindness);
-      for (const ended of changes.ended) await notifier.end(of, ended);
-      if (changes.begun !== undefined) await notifier.begin(of, changes.begun);
-    } finally {
-      await held.release();
-    }
+      return {
+        begun: begun === undefined ? [] : [say.beginning(of, begun)],
+        ended: ended.map((one) => say.ending(of, one)),
+      };
+    });
   };
 
   return { check };

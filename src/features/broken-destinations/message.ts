@@ -1,94 +1,19 @@
-/** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
-import type { Logger } from 'pino';
-import { type Destination, isHuman } from '../../alert.ts';
+/** The words about a destination that is broken, works again or has moved. Pure. */
+import type { Destination } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
-import { senderId } from '../../item.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { type Announce, TO_DO } from '../announcements/announce.ts';
-import type { OutageStore } from './store.ts';
-
-interface ReadersInput {
-  /** Who is to hear of Tocsin's own troubles, where the config says so. */
-  operators?: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Those that alerts of the same protocols go to. */
-  routed: readonly Destination[];
-  isWell(destination: Destination): boolean;
-}
-
-/**
- * The operators; where none of them can be reached, the fallback; then people of the same protocols; where these have
- * none that works, nobody.
- */
-const readersOf = ({ operators = [], fallback, routed, isWell }: ReadersInput): Destination[] => {
-  const people = routed.filter(isHuman);
-  const lists = [operators, fallback, people].map((list) => list.filter(isWell));
-  return lists.find(({ length }) => length > 0) ?? [];
-};
-
-/** Which of these take nothing now, by themselves or with their sender. */
-export const brokenAmong = async (
-  outages: Pick<OutageStore, 'get'>,
-  destinations: readonly Destination[],
-): Promise<(destination: Destination) => boolean> => {
-  const ids = new Set(destinations.flatMap(({ id, kind }) => [id, senderId(kind)]));
-  const broken = await outages.get([...ids]);
-  return ({ id, kind }) => broken.has(id) || broken.has(senderId(kind));
-};
-
-/** Those of `readersOf` that take something now. Webhooks are nobody who reads, and there may be thousands. */
-export const workingReaders = async (
-  outages: Pick<OutageStore, 'get'>,
-  { operators = [], fallback, routed }: Omit<ReadersInput, 'isWell'>,
-): Promise<Destination[]> => {
-  const people = routed.filter(isHuman);
-  const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...people]);
-  return readersOf({ operators, fallback, routed: people, isWell: (one) => !isBroken(one) });
-};
-
-/** What it takes to announce that something of a service is not read, or not inspected. */
-export interface AnnouncerDependencies {
-  outages: Pick<OutageStore, 'get' | 'count'>;
-  announce: Announce;
-  /** Who is to hear of it before the fallback is. */
-  operators: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Where alerts of a service's protocols go, as far as they may be sent there. */
-  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
-  log: Logger;
-  now(): number;
-}
-
-export interface AudienceInput extends Subject {
-  operators?: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Other destinations of the alerts that failed. */
-  routed: readonly Destination[];
-  isBroken(destination: Destination): boolean;
-}
-
-/** As in `readersOf`, without what is broken itself. */
-export const audienceOf = (input: AudienceInput): Destination[] => {
-  const { destination, isSender, operators = [], fallback, routed, isBroken } = input;
-  const isWell = (one: Destination): boolean =>
-    one.id !== destination.id && !(isSender && one.kind === destination.kind) && !isBroken(one);
-  return readersOf({ operators, fallback, routed, isWell });
-};
+import { TO_DO } from '../announcements/announce.ts';
+import { ANNOUNCED_AN_HOUR, COMES_AND_GOES } from '../conditions/announcer.ts';
 
 /** What is broken, or works again, as people read it. */
 export const subjectName = ({ destination, isSender }: Subject): string =>
   isSender ? kindFacts(destination.kind).words.every : nameOf(destination);
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
-
-/** Outages of one destination that are announced within an hour; after these it is known to come and go. */
-export const ANNOUNCED_AN_HOUR = 3;
-export const COMES_AND_GOES =
-  'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 
 /** What the command line calls a destination: its label where a shell takes that as one word. */
 const named = ({ id, label }: Destination): string => {

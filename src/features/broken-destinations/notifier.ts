@@ -1,27 +1,24 @@
 /** Announces, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 import type { Logger } from 'pino';
-import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
-import { type Broken, type Subject, subjectId } from '../../deliver/health.ts';
+import { type Alert, type Announcement, CHANNEL_KINDS, type Destination } from '../../alert.ts';
+import type { Disabled } from '../../deliver/destinations.ts';
+import { type Broken, type Circuits, type Subject, subjectId } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
+import { senderId } from '../../item.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
+import { ANNOUNCED_AN_HOUR, type Announcer, type Group } from '../conditions/announcer.ts';
+import type { OutageStore } from '../conditions/outages.ts';
+import { GROUPS } from '../conditions/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
-import {
-  ANNOUNCED_AN_HOUR,
-  audienceOf,
-  brokenAmong,
-  brokenText,
-  movedText,
-  recoveredText,
-  subjectName,
-} from './message.ts';
-import type { OutageStore } from './store.ts';
+import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
 interface OutageNotifierDependencies {
-  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count'>;
+  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count' | 'unannounced'>;
+  announcer: Pick<Announcer, 'tell'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   deadLetters: Pick<DeadLetters, 'byDestination'>;
   announce: Announce;
@@ -39,21 +36,22 @@ interface OutageNotifierDependencies {
   now(): number;
 }
 
-/** Who gets the announcements of an outage. */
-const createAudience = ({ outages, operators, fallback, routesOf }: OutageNotifierDependencies) => {
-  const routedOf = async (alerts: readonly Alert[]): Promise<Destination[]> => {
-    const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
-    const routes = await Promise.all([...protocols.values()].map(routesOf));
-    return [...new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one])).values()];
-  };
-
-  return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
-    // Nobody else hears of it, and there may be thousands of webhooks, all of which break together.
-    const routed = (await routedOf(alerts)).filter(isHuman);
-    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
-    return audienceOf({ ...subject, operators, fallback, routed, isBroken });
-  };
-};
+/** Who hears of an outage: never over what is itself broken. A consequence of a sender's outage waits for the end of that. */
+const createGroup =
+  ({ outages, routesOf }: Pick<OutageNotifierDependencies, 'outages' | 'routesOf'>) =>
+  (id: string, alerts: readonly Alert[]): Group => ({
+    name: GROUPS.broken,
+    people: async () => {
+      const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
+      const routes = await Promise.all([...protocols.values()].map(routesOf));
+      return [...new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one])).values()];
+    },
+    isPartOf: () => (one) => one.id === id || senderId(one.kind) === id,
+    isHeldBack: async () => {
+      const kind = CHANNEL_KINDS.find((one) => id.startsWith(`${one}-`));
+      return kind !== undefined && (await outages.get([senderId(kind)])).size > 0;
+    },
+  });
 
 /** What died with the first failures is written down before the outage is noted, by clocks that differ a little. */
 const FIRST_FAILURES_MS = 10_000;
@@ -103,11 +101,13 @@ const createOnMoved = (dependencies: OutageNotifierDependencies) => {
   };
 };
 
+const BROKEN = 'a destination is broken';
+
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, isSenderAnnounced, log, now } = dependencies;
+  const { outages, announcer, isSenderAnnounced, log, now } = dependencies;
   const send = createSend(dependencies);
-  const audience = createAudience(dependencies);
+  const groupOf = createGroup(dependencies);
   const countsOf = createCounts(dependencies);
   const named = createNamed(dependencies);
 
@@ -117,20 +117,19 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const id = subjectId(subject);
     const times = await outages.count(id);
     const isKnown = subject.isSender && (await isSenderAnnounced(subject.destination.kind));
-    const isUnannounced = isKnown || times > ANNOUNCED_AN_HOUR;
-    const readers = isUnannounced ? [] : await audience(subject, alerts);
-    const explained = explanation === undefined ? {} : { explanation };
-    const outage = await outages.note(id, { since: iso(now()), reason, message, ...explained, announcedTo: readers });
-    const { since } = outage;
+    const since = (await outages.find(id))?.since ?? iso(now());
     const { hasFallback, ...counts } = await countsOf(subject, since);
+    const explained = explanation === undefined ? {} : { explanation };
     const facts = { reason, message, ...counts, outagesThisHour: times };
     const words = { ...explained, ...(said === undefined ? {} : { said }) };
     const destination = await named(subject.destination);
-    const text = brokenText({ ...subject, destination, ...facts, ...words, isDisabled, since, hasFallback });
-    const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.announcedTo);
-    const line = { destination: id, to: [subjectName(subject)], ...facts, ...sent };
-    if (readers.length > 0 || isUnannounced) log.error(line, 'a destination is broken');
-    else log.error(line, 'a destination is broken, and no channel works that could announce it');
+    const outage = await outages.note(id, {
+      ...{ since, reason, message, ...explained, announcedTo: [], isAnnounced: isKnown || times > ANNOUNCED_AN_HOUR },
+      text: brokenText({ ...subject, destination, ...facts, ...words, isDisabled, since, hasFallback }),
+      said: { text: BROKEN, fields: { destination: id, to: [subjectName(subject)], ...facts } },
+    });
+    if (outage.isAnnounced) log.error(outage.said.fields, BROKEN);
+    else await announcer.tell(groupOf(id, alerts), outage, true);
   };
 
   const onRecovered = async (subject: Subject): Promise<void> => {
@@ -146,13 +145,18 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     log.info({ destination: id, to: [subjectName(subject)], since, ...sent }, 'a destination works again');
   };
 
-  return { onBroken, onRecovered, onMoved: createOnMoved(dependencies) };
+  /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */
+  const complete = async (): Promise<void> => {
+    for (const one of await outages.unannounced()) await announcer.tell(groupOf(one.id ?? one.key, []), one);
+  };
+
+  return { onBroken, onRecovered, complete, onMoved: createOnMoved(dependencies) };
 };
 
 /** Called by `deliver/health.ts`, once over all daemons each time. */
 export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
   const { log } = dependencies;
-  const { onBroken, onRecovered, onMoved } = createAnnouncements(dependencies);
+  const { onBroken, onRecovered, complete, onMoved } = createAnnouncements(dependencies);
 
   /** A delivery must not fail because the outage of another destination cannot be announced. */
   const failed =
@@ -161,6 +165,7 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
       log.error({ about, destination: id, to: [label], err: error }, 'an announcement failed');
 
   return {
+    complete,
     onBroken: (broken: Broken): Promise<void> =>
       onBroken(broken).catch(failed('destination.broken', broken.destination)),
     onRecovered: (subject: Subject): Promise<void> =>
@@ -169,3 +174,27 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
       onMoved(destination, address).catch(failed('destination.moved', destination)),
   };
 };
+
+interface EnableDependencies {
+  disabled: Pick<Disabled, 'find' | 'enable'>;
+  circuits: Pick<Circuits, 'announceAgain'>;
+  outages: Pick<OutageStore, 'enabled'>;
+  now(): number;
+}
+
+/** False where it was not disabled: then nothing changes. */
+export type Enable = (id: Destination['id']) => Promise<boolean>;
+
+/**
+ * Enables a destination whose receiver wanted nothing more. Its outage is in force no more, so nobody is sent there for
+ * nothing. Whether it is over, the next answer says.
+ */
+export const createEnable =
+  ({ disabled, circuits, outages, now }: EnableDependencies): Enable =>
+  async (id) => {
+    if ((await disabled.find(id)) === undefined) return false;
+    await outages.enabled(id, iso(now()));
+    await circuits.announceAgain(id);
+    // Last: where this is cut short, the same command does it all again.
+    return disabled.enable(id);
+  };

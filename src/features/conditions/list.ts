@@ -2,18 +2,18 @@
  * The one list of what is wrong with Tocsin, from what all daemons and their Redis know: `status`, the page, metrics, the
  * heartbeat and the announcements are views of it.
  */
-import { type Condition, foldConditions, rowOf } from '../../condition.ts';
+import { type Condition, conditionKey, foldConditions, rowOf } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
 import { senderId } from '../../item.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
-import { type CurrentOutage, currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import { type NameStore, withName } from '../names/names.ts';
-import { type CurrentSilence, currentSilences } from '../silence/check.ts';
 import { type DaemonReport, type DaemonReports, type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
 import { type NotesDependencies, notesOf } from './notes.ts';
+import { type CurrentOutage, currentOutages, type OutageStore } from './outages.ts';
+import { type Announced, type AnnouncedStore, GROUPS } from './store.ts';
 
 const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
   if (daemons.some(isRunning)) return [];
@@ -25,9 +25,18 @@ const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
   return [{ name: 'daemon', of: '', what }];
 };
 
-const silentCondition = ({ service, protocols, since }: CurrentSilence): Condition => ({
+/** What was announced of a service: what cannot be read, or of which nothing is inspected. */
+interface OfService {
+  service: string;
+  announced: Pick<Announced, 'since' | 'members' | 'announcedTo'>;
+}
+
+const labelsOf = ({ announcedTo }: Pick<Announced, 'announcedTo'>): string[] => announcedTo.map(({ label }) => label);
+
+const silentCondition = ({ service, announced: { since, members, announcedTo } }: OfService): Condition => ({
   ...{ name: 'silent', of: `${service} ${since}`, under: service, since },
-  what: `${service}: nothing is inspected of ${listText(protocols)}`,
+  what: `${service}: nothing is inspected of ${listText(members)}`,
+  announcedTo: labelsOf({ announcedTo }),
 });
 
 const outageCondition = ({ id, kind, name, since, message, todo, announcedTo }: CurrentOutage): Condition => {
@@ -55,15 +64,17 @@ const foundBy = ({ host, conditions }: DaemonReport): Condition[] =>
 interface KnownState {
   /** The one that was heard last first. */
   daemons: readonly HeardDaemon[];
-  silent: readonly CurrentSilence[];
+  silent: readonly OfService[];
   broken: readonly CurrentOutage[];
   /** Dead letters. */
   dead: number;
   notes: readonly Condition[];
+  /** Who has heard of conditions that are found by others, by their keys. */
+  heard?: ReadonlyMap<string, string[]>;
 }
 
 /** Each once, the worst first. */
-export const conditionsOf = ({ daemons, silent, broken, dead, notes }: KnownState): Condition[] =>
+export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: KnownState): Condition[] =>
   foldConditions([
     ...daemonCondition(daemons),
     ...silent.map(silentCondition),
@@ -71,6 +82,19 @@ export const conditionsOf = ({ daemons, silent, broken, dead, notes }: KnownStat
     ...deadCondition(dead),
     ...daemons.filter(isRunning).flatMap(foundBy),
     ...notes,
+  ]).map((one) => {
+    const announcedTo = one.announcedTo ?? heard?.get(conditionKey(one));
+    return announcedTo === undefined ? one : { ...one, announcedTo };
+  });
+
+/** Who has heard of what the watchdog and the watch over the reads announced. */
+const heardOf = (troubles: readonly Announced[], unread: readonly OfService[]): Map<string, string[]> =>
+  new Map([
+    ...troubles.flatMap((one) => one.members.map((key) => [key, labelsOf(one)] as const)),
+    ...unread.map(({ service: of, announced }) => {
+      const name = announced.members.length === 0 ? 'service' : 'unread';
+      return [conditionKey({ name, of }), labelsOf(announced)] as const;
+    }),
   ]);
 
 export interface KnowingDependencies extends NotesDependencies {
@@ -79,8 +103,7 @@ export interface KnowingDependencies extends NotesDependencies {
   destinationStats: Pick<DestinationStats, 'list'>;
   names: Pick<NameStore, 'all'>;
   outageStore: Pick<OutageStore, 'get'>;
-  /** Protocols of which nothing is inspected. */
-  silent: Parameters<typeof currentSilences>[0];
+  announced: Pick<AnnouncedStore, 'list'>;
   daemonReports: Pick<DaemonReports, 'list'>;
   /** This daemon, as it knows itself now. Absent where a command asks. */
   self?(): DaemonReport;
@@ -105,13 +128,22 @@ const daemonsOf = async ({ self, daemonReports }: KnowingDependencies): Promise<
 
 /** What all know now, at each call. Throws where Redis fails. */
 const createAll = (dependencies: KnowingDependencies) => async () => {
-  const { config, dead, destinationStats, names, outageStore, silent } = dependencies;
+  const { config, dead, destinationStats, names, outageStore, announced } = dependencies;
   const [daemons, stats, named] = await Promise.all([daemonsOf(dependencies), destinationStats.list(), names.all()]);
   const destinations = stats.map((one) => withName(one, named));
+  const ofServices = async (group: (service: string) => string): Promise<OfService[]> =>
+    (
+      await Promise.all(
+        config.services.map(async ({ name: service }) =>
+          (await announced.list(group(service))).map((one) => ({ service, announced: one })),
+        ),
+      )
+    ).flat();
   const state = {
     daemons,
     broken: await currentOutages(outageStore, destinations),
-    silent: await currentSilences(silent, config.services),
+    silent: await ofServices(GROUPS.silent),
+    heard: heardOf(await announced.list(GROUPS.watchdog), await ofServices(GROUPS.unread)),
     dead: await dead.count(),
   };
   const services = servicesAsKnown(

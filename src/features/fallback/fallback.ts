@@ -9,7 +9,6 @@ import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { EnqueueOnce } from '../announcements/announce.ts';
-import type { OutageStore } from '../broken-destinations/store.ts';
 import { type Names, withName } from '../names/names.ts';
 import {
   type DivertReason,
@@ -34,7 +33,8 @@ interface FallbackDependencies {
   ledger: Pick<Ledger, 'read'>;
   enqueueOnce: EnqueueOnce;
   deadlines: Pick<Deadlines, 'set' | 'work'>;
-  outages: Pick<OutageStore, 'get'>;
+  /** What is broken among these. */
+  outages: { get(ids: readonly string[]): Promise<ReadonlyMap<string, { message: string }>> };
   names(): Promise<Names>;
   /** Which alerts another one covers at the fallback. Default: none. */
   correlation?: Pick<DispatchDependencies, 'uncoveredAt' | 'delayOf'>;

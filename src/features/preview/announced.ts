@@ -5,13 +5,13 @@ import { iso, MINUTE_MS } from '../../time.ts';
 import { mailboxText } from '../acknowledgement/acknowledge.ts';
 import { type AnnouncementText, announcementAlert } from '../announcements/announce.ts';
 import { heldText } from '../approval/hold.ts';
-import { readAgainText, unreadText } from '../blindness/notifier.ts';
+import { readAgainText, unreadText } from '../blindness/message.ts';
 import { brokenText, movedText, recoveredText } from '../broken-destinations/message.ts';
 import { muteReportTexts } from '../mutes/report.ts';
-import { heardText, silentText } from '../silence/notifier.ts';
+import { heardText, silentText } from '../silence/message.ts';
 import { stormOverText } from '../storms/storms.ts';
 import { changesText } from '../tripwire/message.ts';
-import { begunText, overText } from '../watchdog/watchdog.ts';
+import { begunText, overText } from '../watchdog/message.ts';
 import { AT, hashOf, idOf, SERVICE } from './findings.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -129,7 +129,7 @@ export const ANNOUNCED: readonly Announced[] = [
   ),
   announced('protocol.changed', 'announcements: protocols', "Harbor Lending lost its last person's channel", changed),
   announced('service.unread', 'announcements: service', 'The monitoring service cannot be read', () =>
-    unreadText({ ...UNREAD, watched: 6, times: 1 }),
+    unreadText({ ...UNREAD, watched: 6, comesAndGoes: false }),
   ),
   announced('service.read', 'announcements: service', 'The monitoring service is read again', () =>
     readAgainText({ ...UNREAD, gone: 0, forMs: 6 * MINUTE_MS, caughtUp: CAUGHT_UP }),

@@ -1,10 +1,13 @@
 /** Asks in turn when each protocol was last inspected, and has those announced of which nothing is for far too long. */
+import type { Logger } from 'pino';
+import type { Destination } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
-import type { Locks } from '../../redis/lock.ts';
-import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { createSilenceNotifier, type SilenceNotifierDependencies, type SilentProtocol } from './notifier.ts';
+import { iso } from '../../time.ts';
+import type { Announcer, Beginning, Ending } from '../conditions/announcer.ts';
+import { type Announced, type AnnouncedStore, GROUPS } from '../conditions/store.ts';
+import { heardText, type SilentProtocol, silentText } from './message.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
 interface ProbeTimesDependencies {
@@ -84,12 +87,14 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
 
 type ProbeTimes = ReturnType<typeof createProbeTimes>;
 
-interface SilenceCheckDependencies extends SilenceNotifierDependencies {
+interface SilenceCheckDependencies {
   probe: Probe;
   habits: HabitStore;
-  /** What cannot be read: of that, nobody knows whether it is silent. */
-  unread: Pick<BlindnessStore, 'list'>;
-  locks: Locks;
+  /** What is announced as silent, and what cannot be read: of that, nobody knows whether it is silent. */
+  store: Pick<AnnouncedStore, 'list'>;
+  announcer: Pick<Announcer, 'round'>;
+  /** Where alerts of a service's protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
   times: ProbeTimes;
   /** Protocols of a service whose inspections are asked for. */
   protocolsOf(service: string): Promise<readonly string[]>;
@@ -98,6 +103,8 @@ interface SilenceCheckDependencies extends SilenceNotifierDependencies {
   /** What the operator says, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   clock(service: string): number;
+  log: Pick<Logger, 'debug'>;
+  now(): number;
 }
 
 /** Protocols of a service that one round asks for, and so many at the same time. */
@@ -113,25 +120,55 @@ interface Finding extends Probed {
   silence: Silence | undefined;
 }
 
-/** Whether something is to be announced. */
-const newsOf = (findings: readonly Finding[], announced: readonly Blindness[], watched: ReadonlySet<string>) => {
-  const known = new Set(announced.flatMap(({ protocols }) => protocols));
+const beginningOf = (service: string, found: readonly SilentProtocol[], at: number): Beginning => {
+  const members = found.map(({ protocol }) => protocol);
+  const since = iso(at - Math.min(...found.map(({ forMs }) => forMs)));
+  return {
+    key: `${service} ${iso(at)} ${contentId(...members).slice(0, 12)}`,
+    ...{ about: 'protocol.silent', since, at: since, members },
+    counted: members.map((name) => `silence-${contentId(service, name)}`),
+    isLater: true,
+    words: (loud) =>
+      silentText(
+        service,
+        found.filter(({ protocol }) => loud.includes(protocol)),
+      ),
+    said: { text: 'nothing is inspected', fields: { service, since, protocols: members.length, first: members[0] } },
+  };
+};
+
+const endingOf = (
+  service: string,
+  { announced, members }: { announced: Announced; members: readonly string[] },
+  { watched, now }: { watched: ReadonlySet<string>; now: number },
+): Ending => {
+  const { key, since } = announced;
+  const gone = members.filter((name) => !watched.has(name)).length;
+  return {
+    ...{ of: [{ announced, members }], about: 'protocol.heard', key: `${key} ${contentId(...members)}` },
+    words: () => heardText(service, { protocols: members, gone, since, forMs: now - Date.parse(since) }),
+    said: { text: 'inspected again', fields: { service, since, protocols: members.length, first: members[0] } },
+  };
+};
+
+/** Which protocols are newly silent, and which of the announced ones are heard again or gone. */
+const changesOf = (findings: readonly Finding[], announced: readonly Announced[], watched: ReadonlySet<string>) => {
+  const known = new Set(announced.flatMap(({ members }) => members));
   const newest = new Map(findings.map(({ protocol, habit }) => [protocol, habit.newest ?? 0]));
   const begun = findings.flatMap(({ protocol, silence, isSure }): SilentProtocol[] =>
     silence === undefined || !isSure || known.has(protocol) ? [] : [{ protocol, ...silence }],
   );
   const ended = announced.flatMap((one) => {
+    // What is dated later than the newest of them is no silence any more.
     const isHeard = (name: string): boolean => (newest.get(name) ?? 0) > Date.parse(one.since);
-    const protocols = one.protocols.filter((name) => isHeard(name) || !watched.has(name));
-    return protocols.length === 0 ? [] : [{ announced: one, protocols }];
+    const members = one.members.filter((name) => isHeard(name) || !watched.has(name));
+    return members.length === 0 ? [] : [{ announced: one, members }];
   });
-  const isNews = begun.length > 0 || ended.length > 0 || announced.some(({ isAnnounced }) => !isAnnounced);
-  return { begun, ended, isNews };
+  return { begun, ended };
 };
 
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
-  const { probe, habits, silent, unread, locks, times, protocolsOf, isOwn, clock, log } = dependencies;
-  const notifier = createSilenceNotifier(dependencies);
+  const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, isOwn, clock, log, now } = dependencies;
 
   const ask = async (
     service: string,
@@ -167,26 +204,27 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   };
 
   const tell = async (service: string, findings: readonly Finding[], watched: ReadonlySet<string>): Promise<void> => {
-    const held = await locks.take([`silence:${service}`]);
-    // Another daemon is about to say something; the next answer says the same.
-    if (held === undefined)
-      return times.again(
-        service,
-        findings.map(({ protocol }) => protocol),
-      );
-    try {
-      const announced = await silent.list(service);
-      const { begun, ended } = newsOf(findings, announced, watched);
-      for (const one of announced) if (!one.isAnnounced) await notifier.tell(service, one);
-      for (const one of ended) await notifier.end(service, one, watched);
-      const blind = begun.length === 0 ? [] : await unread.list(service);
+    const group = {
+      name: GROUPS.silent(service),
+      people: ({ members }: Pick<Announced, 'members'>) => destinationsOf(service, members),
+    };
+    const isTaken = await announcer.round(group, async (announced) => {
+      const { begun, ended } = changesOf(findings, announced, watched);
+      const blind = begun.length === 0 ? [] : await store.list(GROUPS.unread(service));
       const isBlind = ({ protocol }: SilentProtocol): boolean =>
-        blind.some(({ isWhole, protocols }) => isWhole || protocols.includes(protocol));
+        blind.some(({ members }) => members.length === 0 || members.includes(protocol));
       const news = begun.filter((one) => !isBlind(one));
-      if (news.length > 0) await notifier.begin(service, news, clock(service));
-    } finally {
-      await held.release();
-    }
+      return {
+        begun: news.length === 0 ? [] : [beginningOf(service, news, clock(service))],
+        ended: ended.map((one) => endingOf(service, one, { watched, now: now() })),
+      };
+    });
+    if (isTaken) return;
+    // Another daemon is about to say something; the next answer says the same.
+    times.again(
+      service,
+      findings.map(({ protocol }) => protocol),
+    );
   };
 
   return {
@@ -198,31 +236,11 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const due = all.filter(isMine).slice(0, MOST_A_ROUND);
       if (due.length === 0) return;
       const watched = new Set(names);
-      const announced = await silent.list(service);
-      const announcedOf = new Set(announced.flatMap(({ protocols }) => protocols));
+      const announced = await store.list(GROUPS.silent(service));
+      const announcedOf = new Set(announced.flatMap(({ members }) => members));
       const findings = await ask(service, due, announcedOf, signal);
-      if (newsOf(findings, announced, watched).isNews) await tell(service, findings, watched);
+      await tell(service, findings, watched);
       if (times.isHousekeepingDue(service)) await habits.retain(service, watched);
     },
   };
-};
-
-/** Of which protocols nothing is inspected now, as it was announced; for `status` and for metrics. */
-export interface CurrentSilence {
-  service: string;
-  protocols: readonly string[];
-  /** ISO 8601. */
-  since: string;
-}
-
-export const currentSilences = async (
-  silent: Pick<BlindnessStore, 'list'>,
-  services: readonly { name: string }[],
-): Promise<CurrentSilence[]> => {
-  const found = await Promise.all(
-    services.map(async ({ name: service }) =>
-      (await silent.list(service)).map(({ protocols, since }) => ({ service, protocols, since })),
-    ),
-  );
-  return found.flat();
 };

@@ -5,8 +5,8 @@ import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { type ChannelEntry, contentId } from '../../item.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, brokenAmong } from '../broken-destinations/message.ts';
-import type { OutageStore } from '../broken-destinations/store.ts';
+import { ANNOUNCED_AN_HOUR } from '../conditions/announcer.ts';
+import { type AnnouncedStore, brokenAmong } from '../conditions/store.ts';
 import type { Change, WatchedSettings } from './changes.ts';
 import { type ChangeWords, changesText, differencesOf } from './message.ts';
 
@@ -79,7 +79,7 @@ export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destin
 };
 
 export interface NotifierDependencies {
-  outages: Pick<OutageStore, 'get' | 'count'>;
+  outages: Pick<AnnouncedStore, 'inForce' | 'count'>;
   announce: Announce;
   fallback: readonly Destination[];
   /** Where alerts of a protocol go while the service lists these channels. */

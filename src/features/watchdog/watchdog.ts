@@ -1,251 +1,142 @@
-/** Announces Tocsin's own troubles once over all daemons, and their end, over channels that work. */
-import type { Logger } from 'pino';
-import type { ChannelKind, Destination } from '../../alert.ts';
-import { type Condition, conditionKey, conditionText, nextStepOf, rowOf } from '../../condition.ts';
+/** Tells the operators of what has lasted: which conditions are news, and which of the announced ones are over. */
+import { type Condition, conditionKey, conditionText, rowOf } from '../../condition.ts';
 import { contentId } from '../../item.ts';
-import type { HeldLock } from '../../redis/lock.ts';
-import { capital, cleanLine, shorten } from '../../text.ts';
-import { ageText, clockText, iso } from '../../time.ts';
-import { type Announce, TO_DO } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../broken-destinations/message.ts';
-import type { OutageStore } from '../broken-destinations/store.ts';
-import { changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
+import { iso } from '../../time.ts';
+import type { Announcer, Beginning, Ending, Group, News } from '../conditions/announcer.ts';
+import { type Announced, GROUPS } from '../conditions/store.ts';
+import { begunText, overText } from './message.ts';
 
-type Said = Omit<Condition, 'announcedTo'>;
-type Named = Pick<Condition, 'name' | 'of'>;
+/** What was announced together, until all of it is over. */
+interface AnnouncedTroubles extends Announced {
+  conditions: Condition[];
+}
 
-/** For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone. */
+/** For how long this daemon has seen each of these without a break, in milliseconds. */
 const createSightings = (monotonic: () => number) => {
-  let seenSince: ReadonlyMap<string, number> = new Map();
-  let goneSince: ReadonlyMap<string, number> = new Map();
-
-  const since = (before: ReadonlyMap<string, number>, keys: readonly string[]): Map<string, number> =>
-    new Map(keys.map((key) => [key, before.get(key) ?? monotonic()]));
-  const forMs = (from: number | undefined): number => (from === undefined ? 0 : monotonic() - from);
-
+  let since: ReadonlyMap<string, number> = new Map();
   return {
-    look: (current: readonly Named[], announced: readonly Named[]): void => {
-      const here = current.map(conditionKey);
-      const gone = announced.map(conditionKey).filter((key) => !here.includes(key));
-      seenSince = since(seenSince, here);
-      goneSince = since(goneSince, gone);
+    look: (keys: readonly string[]): void => {
+      since = new Map(keys.map((key) => [key, since.get(key) ?? monotonic()]));
     },
-    seenForMs: (key: string): number => forMs(seenSince.get(key)),
-    goneForMs: (key: string): number => forMs(goneSince.get(key)),
+    forMs: (key: string): number => monotonic() - (since.get(key) ?? monotonic()),
   };
 };
 
-/** A message tells at most this many; the others are counted. */
-const MOST = 15;
-const LIMIT = 400;
-
-const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
-
-const sentenceOf = ({ what, why }: Said): string =>
-  capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
-
-const sinceOf = ({ since }: Said): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
-
-/** What they are, and a line about each. `alone`: how one is said; `verb`: of several. */
-const linesOf = <T extends Said>(
-  troubles: readonly T[],
-  alone: (sentence: string) => string,
-  verb: string,
-  lineFor: (one: T) => string,
-): string[] => {
-  const first = troubles[0] === undefined ? '' : sentenceOf(troubles[0]);
-  const isAlone = troubles.length === 1;
-  const lines = troubles
-    .slice(0, MOST)
-    .map((one, index) => `${isAlone ? '' : `${index + 1}. ${sentenceOf(one)}.`}${lineFor(one)}`.trim());
-  const more = troubles.length - MOST;
-  return [
-    isAlone ? alone(first) : `${troubles.length} troubles in Tocsin itself${verb}, the first: ${first}.`,
-    ...lines.filter((line) => line !== ''),
-    ...(more > 0 ? [`And ${more} more: see \`tocsin status\`.`] : []),
-  ];
+/** Others announce it where they find it, or nobody is to hear of it. */
+const isForOthers = ({ name, announcedTo }: Condition): boolean => {
+  const { hears, announcedWhen } = rowOf(name);
+  return announcedTo !== undefined || hears === 'nobody' || announcedWhen === 'found';
 };
 
-/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
-export const begunText = (troubles: readonly Said[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
-  const lines = linesOf(
-    troubles,
-    (one) => `${one}.`,
-    '',
-    (one) => `${sinceOf(one)} ${rowOf(one.name).effect}.\n${TO_DO}${nextStepOf(one)}.`,
-  );
-  return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
-};
-
-interface Ended extends Said {
-  /** The daemon that had it does not run any more, so nobody knows. */
-  isUnknown: boolean;
+interface ChangesInput {
+  current: readonly Condition[];
+  /** Keys of those that were announced. */
+  announced: readonly string[];
+  /** For how long a condition was seen at every look, and an announced one at none; in milliseconds. */
+  seenForMs(key: string): number;
+  goneForMs(key: string): number;
+  /** What lasts for so long is news. */
+  afterMs: number;
 }
 
-/** `left`: troubles that were announced and are not over. */
-export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
-  const lasted = ({ since }: Said): string =>
-    since === undefined
-      ? ''
-      : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
-  const gone = ({ isUnknown }: Ended): string => (isUnknown ? ' The daemon that had it does not run any more.' : '');
-  const lines = linesOf(
-    troubles,
-    (one) => `Over: “${one}”.`,
-    ' are over',
-    (one) => `${lasted(one)}${gone(one)}`,
-  );
-  const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
-  return [...lines, ...rest].join('\n');
+/** Beside one that is due, others need to last only half as long: what happens together is announced together. */
+const TOGETHER = 0.5;
+
+/** Which conditions are to be announced now, and which of the announced ones are over. */
+export const changesOf = ({ current, announced, seenForMs, goneForMs, afterMs }: ChangesInput) => {
+  const here = new Set(current.map(conditionKey));
+  const fresh = current.filter((one) => !isForOthers(one) && !announced.includes(conditionKey(one)));
+  const gone = announced.filter((key) => !here.has(key));
+  const lasting = <T>(all: readonly T[], forMs: (one: T) => number): T[] =>
+    all.some((one) => forMs(one) >= afterMs) ? all.filter((one) => forMs(one) >= afterMs * TOGETHER) : [];
+  return { begun: lasting(fresh, (one) => seenForMs(conditionKey(one))), ended: lasting(gone, goneForMs) };
 };
 
-export interface Listed {
-  troubles: readonly ListedTrouble[];
+/** What all know now. */
+interface Listed {
+  conditions: readonly Condition[];
   /** Of the daemons that run. */
   hosts: ReadonlySet<string>;
 }
 
 interface WatchdogDependencies {
-  /** Everything that is wrong now, as all daemons know it. */
   list(): Promise<Listed>;
-  store: Pick<WatchdogStore, 'list' | 'set' | 'remove'>;
-  outages: Pick<OutageStore, 'get' | 'count'>;
-  locks: { take(names: readonly string[]): Promise<HeldLock | undefined> };
-  announce: Announce;
-  /** Who is to hear of it; and who does where none of these works. */
-  destinations: readonly Destination[];
-  fallback: readonly Destination[];
-  /** How long a trouble has to last, and how long its end. */
+  announcer: Pick<Announcer, 'round'>;
+  /** How long a condition has to last, and how long its end. */
   afterMs: number;
-  log: Pick<Logger, 'error' | 'info' | 'warn'>;
   monotonic(): number;
   now(): number;
 }
 
-const LOCK = 'watchdog';
-
-/** Those that take messages, of the first list of which one does: never a channel that is itself the trouble. */
-const createReaders =
-  ({ outages, destinations, fallback }: WatchdogDependencies) =>
-  async (troubles: readonly ListedTrouble[]): Promise<Destination[]> => {
-    const isBroken = await brokenAmong(outages, [...destinations, ...fallback]);
-    const failing = new Set<string>(troubles.flatMap(({ name, of }) => (name === 'channel' ? [of] : [])));
-    const isWell = (one: Destination): boolean => !isBroken(one) && !failing.has(one.kind satisfies ChannelKind);
-    const first = destinations.filter(isWell);
-    return first.length > 0 ? first : fallback.filter(isWell);
-  };
-
-const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
-
-type Tell = (troubles: readonly StoredTrouble[], comesAndGoes?: boolean) => Promise<void>;
-
-/** Announces what is stored already; also completes what was cut short: the same key is the same announcement, sent once. */
-const createTell =
-  ({ store, announce, log, now }: WatchdogDependencies): Tell =>
-  async (troubles, comesAndGoes = false) => {
-    const [first] = troubles;
-    if (first === undefined) return;
-    const { announcement: key, announcedTo } = first;
-    const message = begunText(troubles, { comesAndGoes });
-    if (announcedTo.length > 0) await announce({ about: 'trouble.begun', key, message }, now(), announcedTo);
-    await store.set(troubles.map((one) => ({ ...one, isAnnounced: true })));
-    const silent = announcedTo.length > 0 ? '' : ', and it is announced to nobody';
-    const line = { troubles: troubles.map(conditionText), announcedTo: labelsOf(announcedTo) };
-    log.error(line, `trouble in Tocsin itself${silent}`);
-  };
-
-const createBegin = (dependencies: WatchdogDependencies, tell: Tell, seenForMs: (key: string) => number) => {
-  const { store, outages, destinations, fallback, log, now } = dependencies;
-  const readersFor = createReaders(dependencies);
-  let isWarned = false;
-
-  /** Stored first: where a daemon ends in between, another one completes it. */
-  const keep = async (
-    troubles: readonly ListedTrouble[],
-    announcement: string,
-    announcedTo: Destination[],
-    comesAndGoes = false,
-  ): Promise<void> => {
-    const stored = troubles.map(({ isAnnounced: _, ...one }): StoredTrouble => {
-      const since = one.since ?? iso(now() - seenForMs(conditionKey(one)));
-      return { ...one, since, announcement, announcedTo, isAnnounced: false };
-    });
-    await store.set(stored);
-    await tell(stored, comesAndGoes);
-  };
-
-  return async (begun: readonly ListedTrouble[], all: readonly ListedTrouble[]): Promise<void> => {
-    if (begun.length === 0) return;
-    const readers = await readersFor(all);
-    if (readers.length === 0 && destinations.length + fallback.length > 0) {
-      if (!isWarned)
-        log.error({ troubles: begun.map(conditionText) }, 'no channel works that could announce a trouble');
-      isWarned = true;
-      return;
-    }
-    isWarned = false;
-    const times = new Map<ListedTrouble, number>();
-    for (const one of begun) times.set(one, await outages.count(`watchdog-${contentId(conditionKey(one))}`));
-    const isAtLeast = (count: number) => (one: ListedTrouble) => (times.get(one) ?? 0) >= count;
-    const silent = begun.filter(isAtLeast(ANNOUNCED_AN_HOUR + 1));
-    const loud = begun.filter((one) => !silent.includes(one));
-    const key = `${iso(now())} ${contentId(...begun.map(conditionKey)).slice(0, 12)}`;
-    await keep(loud, key, readers, loud.some(isAtLeast(ANNOUNCED_AN_HOUR)));
-    await keep(silent, `${key} silent`, []);
+const beginningOf = (
+  begun: readonly Condition[],
+  at: number,
+  seenForMs: (key: string) => number,
+): Beginning<AnnouncedTroubles> => {
+  const conditions = begun.map((one) => ({ ...one, since: one.since ?? iso(at - seenForMs(conditionKey(one))) }));
+  const of = (members: readonly string[]) => conditions.filter((one) => members.includes(conditionKey(one)));
+  const members = conditions.map(conditionKey);
+  return {
+    ...{ key: `${iso(at)} ${contentId(...members).slice(0, 12)}`, about: 'trouble.begun', conditions, members },
+    ...{ since: iso(at), at: iso(at) },
+    counted: members.map((key) => `watchdog-${contentId(key)}`),
+    words: (loud, comesAndGoes) => begunText(of(loud), { comesAndGoes }),
+    said: { text: 'trouble in Tocsin itself', fields: { troubles: conditions.map(conditionText) } },
   };
 };
 
-const createEnd =
-  ({ store, announce, log, now }: WatchdogDependencies) =>
-  async (ended: readonly StoredTrouble[], left: number, hosts: Listed['hosts']): Promise<void> => {
-    if (ended.length === 0) return;
-    const announcedTo = [...new Map(ended.flatMap((one) => one.announcedTo).map((one) => [one.id, one])).values()];
-    const isUnknown = (one: StoredTrouble): boolean =>
-      rowOf(one.name).isOfOneDaemon && !hosts.has(one.of.split(' ', 1)[0] ?? '');
-    const heard = ended
-      .filter((one) => one.announcedTo.length > 0)
-      .map((one) => ({ ...one, isUnknown: isUnknown(one) }));
-    const key = contentId(...ended.map((one) => `${one.announcement} ${conditionKey(one)}`));
-    const message = overText(heard, { left, now: now() });
-    if (heard.length > 0) await announce({ about: 'trouble.over', key, message }, now(), announcedTo);
-    await store.remove(ended);
-    log.info(
-      { troubles: ended.map(conditionText), announcedTo: labelsOf(announcedTo) },
-      'trouble in Tocsin itself is over',
+const endingOf = (
+  announced: readonly AnnouncedTroubles[],
+  ended: readonly string[],
+  { left, hosts, now }: { left: number; hosts: ReadonlySet<string>; now: number },
+): Ending => {
+  const of = announced
+    .map((one) => ({ announced: one, members: one.members.filter((key) => ended.includes(key)) }))
+    .filter(({ members }) => members.length > 0);
+  const conditionsOf = (some: typeof of): Condition[] =>
+    some.flatMap(({ announced: { conditions }, members }) =>
+      conditions.filter((one) => members.includes(conditionKey(one))),
     );
+  const isUnknown = ({ name, at }: Condition): boolean => rowOf(name).isOfOneDaemon && !hosts.has(at ?? '');
+  const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0));
+  return {
+    ...{ of, about: 'trouble.over' },
+    key: contentId(...of.flatMap((one) => one.members.map((key) => `${one.announced.key} ${key}`))),
+    words: () =>
+      overText(
+        heard.map((one) => ({ ...one, isUnknown: isUnknown(one) })),
+        { left, now },
+      ),
+    said: { text: 'trouble in Tocsin itself is over', fields: { troubles: conditionsOf(of).map(conditionText) } },
   };
+};
 
-export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
-  const { list, store, locks, afterMs, monotonic } = dependencies;
-  const sightings = createSightings(monotonic);
-  const tell = createTell(dependencies);
-  const begin = createBegin(dependencies, tell, sightings.seenForMs);
-  const end = createEnd(dependencies);
+export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }: WatchdogDependencies) => {
+  const seen = createSightings(monotonic);
+  const gone = createSightings(monotonic);
 
   return async (): Promise<void> => {
-    const { troubles: current, hosts } = await list();
-    const news = async () => {
-      const announced = await store.list();
-      sightings.look(current, announced);
-      return { announced, changes: changesOf({ current, announced, ...sightings, afterMs }) };
+    const { conditions, hosts } = await list();
+    const failing = new Set(conditions.flatMap(({ name, of }) => (name === 'channel' ? [of] : [])));
+    // Never over a channel that is itself broken.
+    const group: Group = { name: GROUPS.watchdog, isPartOf: () => (one) => failing.has(one.kind) };
+
+    const find = (records: readonly Announced[]): News => {
+      const all = records as readonly AnnouncedTroubles[];
+      const announced = all.flatMap(({ members }) => members);
+      const here = conditions.map(conditionKey);
+      seen.look(here);
+      gone.look(announced.filter((key) => !here.includes(key)));
+      const changes = changesOf({
+        ...{ current: conditions, announced, afterMs },
+        ...{ seenForMs: seen.forMs, goneForMs: gone.forMs },
+      });
+      const left = announced.length - changes.ended.length;
+      return {
+        begun: changes.begun.length === 0 ? [] : [beginningOf(changes.begun, now(), seen.forMs)],
+        ended: changes.ended.length === 0 ? [] : [endingOf(all, changes.ended, { left, hosts, now: now() })],
+      };
     };
-    const found = await news();
-    const { begun, ended } = found.changes;
-    if (begun.length + ended.length === 0 && found.announced.every(({ isAnnounced }) => isAnnounced)) return;
-    const held = await locks.take([LOCK]);
-    // Another daemon is about to say it.
-    if (held === undefined) return;
-    try {
-      const { announced, changes } = await news();
-      const cut = Map.groupBy(
-        announced.filter(({ isAnnounced }) => !isAnnounced),
-        ({ announcement }) => announcement,
-      );
-      for (const troubles of cut.values()) await tell(troubles);
-      await end(changes.ended, announced.length - changes.ended.length, hosts);
-      await begin(changes.begun, current);
-    } finally {
-      await held.release();
-    }
+    await announcer.round(group, find);
   };
 };

@@ -4,7 +4,6 @@ import { type Condition, conditionText, nextStepOf } from '../../condition.ts';
 import { iso } from '../../time.ts';
 import { oneAtATime, withinTime } from '../../waiting.ts';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
-import type { Health } from '../health.ts';
 import type { StatusReport } from '../status.ts';
 import { createAcknowledgePage, type LinkPages } from './acknowledge.ts';
 import { type ActionsDependencies, createActions } from './actions.ts';

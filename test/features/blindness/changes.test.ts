@@ -6,7 +6,7 @@ import {
   type Reading,
   type Recent,
 } from '../../../src/features/blindness/changes.ts';
-import type { Blindness } from '../../../src/features/blindness/store.ts';
+import type { Announced } from '../../../src/features/conditions/store.ts';
 
 const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
 const fine: Reading = { wasRead: true, unreadMs: 5000 };
@@ -15,20 +15,16 @@ const late: Reading = { wasRead: true, unreadMs: 50_000 };
 /** By a daemon that has just started. */
 const notKnown: Reading = { wasRead: false, unreadMs: 0 };
 
-const told = (changes: Partial<Blindness> = {}): Blindness => ({
-  key: 'k',
-  since: '2026-11-20T10:00:00.000Z',
-  isWhole: true,
-  protocols: [],
-  announcedTo: [],
-  isAnnounced: true,
-  ...changes,
+const told = (members: string[] = []): Announced => ({
+  ...{ key: 'k', about: 'service.unread', text: '', said: { text: '', fields: {} } },
+  ...{ since: '2026-11-20T10:00:00.000Z', at: '2026-11-20T10:00:00.000Z' },
+  ...{ members, announcedTo: [], isAnnounced: true },
 });
-const part = (...protocols: string[]): Blindness => told({ isWhole: false, protocols });
+const part = (...protocols: string[]): Announced => told(protocols);
 
 const noneRecent: Recent = { isWhole: false, protocols: new Set() };
 
-const changes = (readings: Record<string, Reading>, announced: Blindness[] = [], backForMs = 0, recent = noneRecent) =>
+const changes = (readings: Record<string, Reading>, announced: Announced[] = [], backForMs = 0, recent = noneRecent) =>
   changesOf({
     readings: new Map(Object.entries(readings)),
     announced,
@@ -101,18 +97,18 @@ describe('what ends', () => {
   test('the service, when all of it is read again', () => {
     const whole = told();
     expect(changes({ a: fine, b: late }, [whole]).ended).toEqual([]);
-    expect(changes({ a: fine, b: fine }, [whole]).ended).toEqual([{ blindness: whole, protocols: [] }]);
+    expect(changes({ a: fine, b: fine }, [whole]).ended).toEqual([{ announced: whole, protocols: [] }]);
   });
 
   test('the service, while a protocol of its own trouble stays unread', () => {
     const whole = told();
-    expect(changes({ a: fine, b: unread }, [whole, part('b')]).ended).toEqual([{ blindness: whole, protocols: [] }]);
-    expect(changes({ a: fine, b: unread }, [whole], 60_000).ended).toEqual([{ blindness: whole, protocols: [] }]);
+    expect(changes({ a: fine, b: unread }, [whole, part('b')]).ended).toEqual([{ announced: whole, protocols: [] }]);
+    expect(changes({ a: fine, b: unread }, [whole], 60_000).ended).toEqual([{ announced: whole, protocols: [] }]);
   });
 
   test('protocols one by one, also one that is not listed any more', () => {
     const both = part('a', 'b');
-    expect(changes({ a: fine, b: unread }, [both]).ended).toEqual([{ blindness: both, protocols: ['a'] }]);
-    expect(changes({ a: unread, c: fine }, [both]).ended).toEqual([{ blindness: both, protocols: ['b'] }]);
+    expect(changes({ a: fine, b: unread }, [both]).ended).toEqual([{ announced: both, protocols: ['a'] }]);
+    expect(changes({ a: unread, c: fine }, [both]).ended).toEqual([{ announced: both, protocols: ['b'] }]);
   });
 });

@@ -2,52 +2,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import {
-  type AudienceInput,
-  audienceOf,
   type BrokenInput,
   brokenText,
   movedText,
   recoveredText,
 } from '../../../src/features/broken-destinations/message.ts';
-import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
+import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1');
-const OTHER_SLACK = destinationOf('slack', 'C2');
 const EMAIL = destinationOf('email', 'a@example.com');
-const ONCALL = destinationOf('email', 'oncall@example.com');
 const CHAT = destinationOf('telegram', '-100');
 const HOOK = destinationOf('webhook', 'https://hooks.example.com/x');
-
-describe('announced are', () => {
-  const audience = (changes: Partial<AudienceInput> = {}) =>
-    audienceOf({
-      destination: SLACK,
-      isSender: false,
-      fallback: [],
-      routed: [SLACK, OTHER_SLACK, EMAIL, HOOK],
-      isBroken: () => false,
-      ...changes,
-    }).map(({ address }) => address);
-
-  test('the fallback, whatever it is', () => {
-    expect(audience({ fallback: [ONCALL, HOOK] })).toEqual([ONCALL.address, HOOK.address]);
-  });
-  test('the other people of the protocol, where there is no fallback, or none that works', () => {
-    expect(audience()).toEqual([OTHER_SLACK.address, EMAIL.address]);
-    expect(audience({ fallback: [ONCALL], isBroken: ({ id }) => id === ONCALL.id })).toEqual([
-      OTHER_SLACK.address,
-      EMAIL.address,
-    ]);
-    expect(audience({ destination: ONCALL, fallback: [ONCALL], routed: [CHAT] })).toEqual([CHAT.address]);
-  });
-  test('never those who hear by the same sender, nor those whose channel is broken', () => {
-    expect(audience({ isSender: true, fallback: [OTHER_SLACK] })).toEqual([EMAIL.address]);
-    expect(audience({ isBroken: ({ id }) => id === EMAIL.id })).toEqual([OTHER_SLACK.address]);
-    expect(audience({ routed: [SLACK, HOOK] })).toEqual([]);
-  });
-});
 
 describe('the words', () => {
   const input: BrokenInput = {
@@ -203,18 +170,21 @@ describe('what is announced', () => {
 
   test('stands until it is taken back, whoever notes it again', async () => {
     const outageStore = setUp();
-    expect(await outageStore.note(SLACK.id, first)).toEqual(first);
-    expect(await outageStore.note(SLACK.id, second)).toEqual(first);
-    expect(await outageStore.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
-    await outageStore.remove(SLACK.id, first);
+    const noted = await outageStore.note(SLACK.id, first);
+    expect(noted).toMatchObject(first);
+    expect(await outageStore.note(SLACK.id, second)).toEqual(noted);
+    expect(await outageStore.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, noted]]));
+    await outageStore.remove(SLACK.id, noted);
     expect(await outageStore.get([SLACK.id])).toEqual(new Map());
-    expect(await outageStore.note(SLACK.id, second)).toEqual(second);
+    expect(await outageStore.note(SLACK.id, second)).toMatchObject(second);
   });
 
   test('a break that was noted meanwhile is not taken back with an earlier one', async () => {
     const outageStore = setUp();
+    const earlier = await outageStore.note(SLACK.id, first);
+    await outageStore.remove(SLACK.id, earlier);
     await outageStore.note(SLACK.id, second);
-    await outageStore.remove(SLACK.id, first);
+    await outageStore.remove(SLACK.id, earlier);
     expect((await outageStore.get([SLACK.id])).size).toBe(1);
   });
 
@@ -223,9 +193,11 @@ describe('what is announced', () => {
     await outageStore.note(SLACK.id, first);
     await outageStore.enabled(SLACK.id, second.since);
     expect(await outageStore.get([SLACK.id])).toEqual(new Map());
-    expect(await outageStore.find(SLACK.id)).toEqual({ ...first, enabledAt: second.since });
-    expect(await outageStore.note(SLACK.id, second)).toEqual(second);
-    expect(await outageStore.get([SLACK.id])).toEqual(new Map([[SLACK.id, second]]));
+    expect(await outageStore.find(SLACK.id)).toMatchObject({ ...first, enabledAt: second.since });
+    const next = await outageStore.note(SLACK.id, second);
+    expect(next).toMatchObject(second);
+    expect(next.enabledAt).toBeUndefined();
+    expect(await outageStore.get([SLACK.id])).toEqual(new Map([[SLACK.id, next]]));
     await outageStore.enabled(EMAIL.id, second.since);
     expect(await outageStore.find(EMAIL.id)).toBeUndefined();
   });

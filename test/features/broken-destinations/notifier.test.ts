@@ -2,8 +2,10 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
+import type { Announce } from '../../../src/features/announcements/announce.ts';
 import { createOutageNotifier } from '../../../src/features/broken-destinations/notifier.ts';
-import type { Outage } from '../../../src/features/broken-destinations/store.ts';
+import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
+import type { Outage } from '../../../src/features/conditions/outages.ts';
 import { senderId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -17,37 +19,56 @@ const [broken = MAIL] = HOOKS;
 const place = openTestRedis();
 const OUTAGE = { reason: 'destination-dead', message: 'gone' } as const;
 
+type Changes = Partial<
+  Parameters<typeof createOutageNotifier>[0] & Pick<Parameters<typeof createAnnouncer>[0], 'fallback' | 'operators'>
+> & { broken?: string[] };
+
+const outageOf = (id: string, noted: object): Outage => ({
+  ...{ id, key: id, about: 'destination.broken', at: '', since: '', members: [id], text: '', announcedTo: [] },
+  ...{ isAnnounced: true, said: { text: '', fields: {} }, ...OUTAGE, ...noted },
+});
+
 /** What was asked for, noted and told. */
-const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createOutageNotifier>[0]> = {}) => {
-  const seen = { asked: [] as string[], noted: [] as Outage[], told: [] as Destination[] };
+const setUp = (routed: Destination[], { broken = [], ...changes }: Changes = {}) => {
+  const seen = { asked: [] as string[], noted: [] as Outage[], told: [] as Destination[], texts: [] as string[] };
+  const shared = { fallback: [], operators: [], log: pino({ level: 'silent' }), now: Date.now, ...changes };
+  const announce: Announce = async ({ message }, _at, destinations) => {
+    seen.told.push(...destinations);
+    seen.texts.push(message);
+    return 'announcement';
+  };
+  const brokenOf = (ids: readonly string[]) =>
+    new Map(ids.filter((id) => broken.includes(id)).map((id) => [id, outageOf(id, {})]));
+  const announcer = createAnnouncer({
+    ...{ announce, locks: { take: async () => undefined } },
+    store: {
+      ...{ list: async () => [], remove: async () => {}, count: async () => 1 },
+      ...{ set: async () => {}, replace: async () => true },
+      inForce: async (_group: string, ids: readonly string[]) => {
+        seen.asked.push(...ids);
+        return brokenOf(ids) as never;
+      },
+    },
+    ...shared,
+  });
   const notifier = createOutageNotifier({
-    operators: [],
     isSenderAnnounced: async () => false,
+    announcer,
     outages: {
-      note: async (_id, outage) => {
+      note: async (id, noted) => {
+        const outage = outageOf(id, noted);
         seen.noted.push(outage);
         return outage;
       },
-      get: async (ids) => {
-        seen.asked.push(...ids);
-        return new Map();
-      },
-      find: async () => undefined,
-      remove: async () => {},
-      count: async () => 1,
+      get: async (ids) => brokenOf(ids),
+      ...{ find: async () => undefined, remove: async () => {}, count: async () => 1, unannounced: async () => [] },
     },
     ledger: { waitingByDestination: async () => ({}) },
     deadLetters: { byDestination: async () => new Map() },
-    announce: async (_announcement, _at, destinations) => {
-      seen.told.push(...destinations);
-      return 'announcement';
-    },
-    fallback: [],
+    announce,
     routesOf: async () => ({ destinations: routed, problems: [] }),
     labelOf: (_kind, address) => address,
-    log: pino({ level: 'silent' }),
-    now: Date.now,
-    ...changes,
+    ...shared,
   });
   return { ...seen, notifier };
 };
@@ -71,26 +92,58 @@ test('a sender of which the watchdog has told already is noted, and nobody is to
   });
   const failure = { alerts, reason: 'sender-misconfigured', message: 'token_revoked' } as const;
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: true, ...failure });
-  expect(noted).toMatchObject([{ message: 'token_revoked', announcedTo: [] }]);
+  expect(noted).toMatchObject([{ message: 'token_revoked', isAnnounced: true }]);
   expect(told).toEqual([]);
   // One of its channels is no news of the watchdog.
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: false, ...failure });
   expect(told).toEqual([MAIL]);
 });
 
+test('hear of it: the operators, the fallback, or the other people of the protocol, but never by what is broken', async () => {
+  const [slack = MAIL, other = MAIL] = ['C1', 'C2'].map((address) => destinationOf('slack', address));
+  const ONCALL = destinationOf('email', 'oncall@example.com');
+  const CHAT = destinationOf('telegram', '-100');
+  const audience = async (
+    routed: Destination[],
+    changes: Changes & { destination?: Destination; isSender?: boolean },
+  ) => {
+    const { destination = slack, isSender = false, ...others } = changes;
+    const { told, notifier } = setUp(routed, others);
+    await notifier.onBroken({ ...OUTAGE, destination, isSender, alerts });
+    return told;
+  };
+  const routed = [slack, other, MAIL, ...HOOKS];
+  expect(await audience(routed, { operators: [CHAT], fallback: [ONCALL] })).toEqual([CHAT]);
+  expect(
+    await audience(routed, { operators: [CHAT], fallback: [ONCALL, broken], broken: ['sender-telegram'] }),
+  ).toEqual([...[ONCALL, broken]]);
+  expect(await audience(routed, {})).toEqual([other, MAIL]);
+  expect(await audience(routed, { fallback: [ONCALL], broken: [ONCALL.id] })).toEqual([other, MAIL]);
+  expect(await audience([CHAT], { destination: ONCALL, fallback: [ONCALL] })).toEqual([CHAT]);
+  expect(await audience(routed, { isSender: true, fallback: [other] })).toEqual([MAIL]);
+  expect(await audience(routed, { broken: [MAIL.id] })).toEqual([other]);
+  expect(await audience([slack, ...HOOKS], {})).toEqual([]);
+});
+
+test('what follows from the outage of its sender waits for the end of that', async () => {
+  const failure = { ...OUTAGE, destination: destinationOf('slack', 'C1'), isSender: false, alerts };
+  const { told, noted, notifier } = setUp([MAIL], { broken: ['sender-slack'] });
+  await notifier.onBroken(failure);
+  expect(noted).toMatchObject([{ isAnnounced: false }]);
+  expect(told).toEqual([]);
+  const later = setUp([MAIL], { fallback: [MAIL] });
+  await later.notifier.onBroken(failure);
+  expect(later.told).toEqual([MAIL]);
+});
+
 test('says how many wait and how many died: of one destination, or of all that the sender serves', async () => {
   const [first = MAIL, second = MAIL] = ['C1', 'C2'].map((address) => destinationOf('slack', address));
-  const texts: string[] = [];
-  const { notifier } = setUp([MAIL], {
+  const { notifier, noted } = setUp([MAIL], {
     fallback: [MAIL],
     ledger: { waitingByDestination: async () => ({ [first.id]: 1, [second.id]: 4, [MAIL.id]: 7 }) },
     deadLetters: {
       byDestination: async () =>
         new Map([first, second, MAIL].map((destination, n) => [destination.id, { destination, dead: n + 2 }])),
-    },
-    announce: async ({ message }) => {
-      texts.push(message);
-      return 'announcement';
     },
   });
   await notifier.onBroken({ destination: first, isSender: false, alerts, reason: 'destination-dead', message: 'gone' });
@@ -102,7 +155,7 @@ test('says how many wait and how many died: of one destination, or of all that t
     message: 'no',
   });
   await notifier.onBroken({ destination: MAIL, isSender: false, alerts, reason: 'destination-dead', message: 'gone' });
-  expect(texts.map((text) => text.split('\n')[1]?.replace(/^Since [^.]*\. /, ''))).toEqual([
+  expect(noted.map(({ text }) => text.split('\n')[1]?.replace(/^Since [^.]*\. /, ''))).toEqual([
     expect.stringMatching(/^2 alerts could not be delivered and went to the fallback\. One alert is waiting\./),
     expect.stringMatching(/^5 alerts could not be delivered and went to the fallback\. 5 alerts are waiting\./),
     // What dies at the fallback goes nowhere else.
@@ -123,21 +176,18 @@ test('of what died there it counts what died in this outage, not what is kept of
   for (const n of [1, 2, 3, 4, 5]) await die(n, now - MONTH_MS);
   // A letter is written before its outage is noted.
   await die(6, now - 40);
-  const texts: string[] = [];
-  const outage = { ...OUTAGE, since: new Date(now).toISOString(), announcedTo: [MAIL] };
-  const { notifier } = setUp([MAIL], {
+  const since = new Date(now).toISOString();
+  const outage = outageOf(broken.id, { since, announcedTo: [MAIL], isAnnounced: false });
+  const { notifier, texts } = setUp([MAIL], {
     outages: {
-      note: async () => outage,
+      note: async (_id, { text = '' }) => ({ ...outage, text }),
       get: async () => new Map(),
       find: async () => outage,
       remove: async () => {},
       count: async () => 1,
+      unannounced: async () => [],
     },
     deadLetters,
-    announce: async ({ message }) => {
-      texts.push(message);
-      return 'announcement';
-    },
     now: () => now,
   });
   await notifier.onBroken({ ...OUTAGE, destination: broken, isSender: false, alerts });

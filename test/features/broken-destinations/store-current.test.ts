@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { conditionText, nextStepOf } from '../../../src/condition.ts';
-import { createOutageStore, currentOutages } from '../../../src/features/broken-destinations/store.ts';
 import { conditionsOf } from '../../../src/features/conditions/list.ts';
+import { createOutageStore, currentOutages } from '../../../src/features/conditions/outages.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 

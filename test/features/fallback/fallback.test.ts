@@ -7,6 +7,7 @@ import { createStore, type Store } from '../../../src/app/store.ts';
 import { createDispatch, type Routes } from '../../../src/dispatch/dispatch.ts';
 import { createAnnounce, createEnqueueOnce } from '../../../src/features/announcements/announce.ts';
 import { createOutageNotifier } from '../../../src/features/broken-destinations/notifier.ts';
+import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { createFallback } from '../../../src/features/fallback/fallback.ts';
 import { createRouteReview } from '../../../src/features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../../../src/features/routes/routes.ts';
@@ -86,6 +87,10 @@ const setUp = ({
     operators: [],
     isSenderAnnounced: async () => false,
     outages: store.outageStore,
+    announcer: createAnnouncer({
+      ...{ store: store.announced, locks: store.locks, announce: createAnnounce(enqueueOnce) },
+      ...{ operators: [], fallback: fallback.destinations, log, now },
+    }),
     ledger: store.ledger,
     deadLetters: store.dead,
     announce: createAnnounce(enqueueOnce),

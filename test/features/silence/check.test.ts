@@ -2,8 +2,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { createBlindnessStore } from '../../../src/features/blindness/store.ts';
-import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
+import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
+import { type Announced, createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
 import { createProbeTimes, createSilenceCheck } from '../../../src/features/silence/check.ts';
 import { createHabitStore, createProbe, DAY_MS } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
@@ -40,9 +40,7 @@ const setUp = () => {
     /** The service filters by a date that is so much earlier than the one it was written at. */
     filtersEarlier: 0,
   };
-  const { count } = createOutageStore(redis, prefix);
-  const silent = createBlindnessStore(redis, prefix, 'silent');
-  const unread = createBlindnessStore(redis, prefix);
+  const store = createAnnouncedStore(redis, prefix, () => world.now);
   const habits = createHabitStore(redis, prefix);
   const datesAfter = (protocol: string, since: number): number[] =>
     (world.dates.get(protocol) ?? []).filter((date) => date - world.filtersEarlier > since && date <= world.now);
@@ -57,6 +55,8 @@ const setUp = () => {
     }
   }
 
+  const log = pino({ level: 'silent' });
+  const now = () => world.now;
   const open = (isOwn: (protocol: string) => boolean = () => true) => {
     const expectEvery = (protocol: string) => world.expected.get(protocol);
     const check = createSilenceCheck({
@@ -69,24 +69,21 @@ const setUp = () => {
         clock: () => world.now,
       }),
       habits,
-      silent,
-      unread,
-      operators: [],
-      outages: { get: async () => new Map(), count },
-      announce: async ({ about, key, message }, _at, to) => {
-        told.push({ about, key, first: message.split('\n')[0] ?? '', to: to.map(({ address }) => address) });
-        return key;
-      },
-      fallback: [ONCALL],
+      store,
+      announcer: createAnnouncer({
+        ...{ store, locks: createLocks(redis, prefix), operators: [], fallback: [ONCALL], log, now },
+        announce: async ({ about, key, message }, _at, to) => {
+          told.push({ about, key, first: message.split('\n')[0] ?? '', to: to.map(({ address }) => address) });
+          return key;
+        },
+      }),
       destinationsOf: async () => [],
-      now: () => world.now,
-      locks: createLocks(redis, prefix),
       times: createProbeTimes({ requestsPerSecond: 4, daemonsOf: () => 1, expectEvery, monotonic: () => world.now }),
       protocolsOf: async () => [...world.dates.keys()],
       isOwn: () => isOwn,
       expectEvery,
       clock: () => world.now,
-      log: pino({ level: 'silent' }),
+      ...{ log, now },
     });
     return () => check.round('main', new AbortController().signal);
   };
@@ -94,8 +91,15 @@ const setUp = () => {
   const pass = async (ms: number, ...rounds: (() => Promise<void>)[]): Promise<void> => {
     for (const end = world.now + ms; world.now < end; world.now += MINUTE) for (const round of rounds) await round();
   };
-  return { world, told, asked, open, pass, silent, unread, habits };
+  return { world, told, asked, open, pass, store, habits };
 };
+
+const announced = (changes: Partial<Announced>): Announced => ({
+  ...{ key: 'k', about: 'protocol.silent', text: '', said: { text: '', fields: {} } },
+  ...{ since: new Date(START).toISOString(), at: new Date(START).toISOString() },
+  ...{ members: [], announcedTo: [], isAnnounced: true },
+  ...changes,
+});
 
 const every = (ms: number, from: number, to: number): number[] =>
   Array.from({ length: Math.floor((to - from) / ms) }, (_, n) => from + (n + 1) * ms);
@@ -163,23 +167,16 @@ test('where the service does not answer, one request shows it; several silences 
 });
 
 test('a service that is unread is announced as that; a protocol that is gone is not silent any more', async () => {
-  const { world, told, open, pass, unread, silent } = setUp();
+  const { world, told, open, pass, store } = setUp();
   world.dates.set('Vault', [START - HOUR]);
   world.dates.set('Bridge', every(MINUTE, START, START + DAY_MS));
   world.expected.set('Vault', 2 * HOUR);
   const round = open();
-  const blind = {
-    key: 'k',
-    since: new Date(START).toISOString(),
-    isWhole: true,
-    protocols: [],
-    announcedTo: [],
-    isAnnounced: true,
-  };
-  await unread.set('main', blind);
+  const blind = announced({ about: 'service.unread', members: [] });
+  await store.set(GROUPS.unread('main'), blind);
   await pass(3 * HOUR, round);
   expect(told).toEqual([]);
-  await unread.remove('main', 'k');
+  await store.remove(GROUPS.unread('main'), blind);
   await pass(HOUR, round);
   expect(told.map(({ about }) => about)).toEqual(['protocol.silent']);
   world.dates.delete('Vault');
@@ -188,28 +185,20 @@ test('a service that is unread is announced as that; a protocol that is gone is 
     about: 'protocol.heard',
     first: expect.stringContaining('Not watched any more: Vault'),
   });
-  expect(await silent.list('main')).toEqual([]);
+  expect(await store.list(GROUPS.silent('main'))).toEqual([]);
 });
 
 test('only its own daemon asks for a protocol; one that was announced and not told to its end is told by the next', async () => {
-  const { world, told, asked, open, pass, silent } = setUp();
+  const { world, told, asked, open, pass, store } = setUp();
   world.dates.set('Vault', []);
   world.countFails = true;
   const [other, own] = [open(() => false), open()];
   await pass(HOUR, other);
   expect(asked).toEqual([]);
-  const since = new Date(START).toISOString();
-  await silent.set('main', {
-    key: 'k',
-    since,
-    isWhole: false,
-    protocols: ['Vault'],
-    reason: 'Nothing.',
-    announcedTo: [ONCALL],
-    isAnnounced: false,
-  });
+  const cut = announced({ members: ['Vault'], text: 'Nothing.', announcedTo: [ONCALL], isAnnounced: false });
+  await store.set(GROUPS.silent('main'), cut);
   await pass(HOUR, own);
-  expect(told).toEqual([{ about: 'protocol.silent', key: 'main k', first: 'Nothing.', to: ['oncall@example.com'] }]);
+  expect(told).toEqual([{ about: 'protocol.silent', key: 'k', first: 'Nothing.', to: ['oncall@example.com'] }]);
 });
 
 test('what the service hides behind an earlier date is found before anything is told', async () => {
@@ -225,7 +214,7 @@ test('what the service hides behind an earlier date is found before anything is 
 });
 
 test('a protocol that the service lists now and then is not announced again and again', async () => {
-  const { world, told, open, pass, silent } = setUp();
+  const { world, told, open, pass, store } = setUp();
   world.expected.set('Vault', 5 * MINUTE);
   const round = open();
   for (let n = 0; n < 10; n += 1) {
@@ -236,5 +225,5 @@ test('a protocol that the service lists now and then is not announced again and 
     await pass(20 * MINUTE, round);
   }
   expect(told.map(({ about }) => about)).toEqual(Array(3).fill(['protocol.silent', 'protocol.heard']).flat());
-  expect(await silent.list('main')).toEqual([]);
+  expect(await store.list(GROUPS.silent('main'))).toEqual([]);
 });

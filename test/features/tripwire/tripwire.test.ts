@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
-import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
+import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
 import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
 import { MOST_PROTOCOLS } from '../../../src/item.ts';
@@ -35,7 +35,7 @@ const setUp = () => {
     createTripwire({
       store,
       locks: createLocks(redis, prefix),
-      outages: { get: async () => new Map(), count: world.count },
+      outages: { inForce: async () => new Map(), count: world.count },
       announce: async ({ key, message }, _at, to) => {
         if (world.announceFails) throw new Error('Redis is away');
         told.push({ key, message, to: to.map(({ address }) => address) });

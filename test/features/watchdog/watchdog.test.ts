@@ -1,9 +1,11 @@
 /** What two daemons on one Redis announce, to whom, and how often. */
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
+import type { Condition } from '../../../src/condition.ts';
 import type { AnnouncementInput } from '../../../src/features/announcements/announce.ts';
-import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
-import { createWatchdogStore, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
+import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
+import { createOutageStore } from '../../../src/features/conditions/outages.ts';
+import { createAnnouncedStore } from '../../../src/features/conditions/store.ts';
 import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createLines } from '../../ops/lines.ts';
@@ -16,29 +18,28 @@ const FALLBACK = destinationOf('telegram', '-100');
 const START = Date.parse('2026-11-22T10:00:00.000Z');
 const SINCE = '2026-11-22T09:58:00.000Z';
 
-const DISK: ListedTrouble = {
+const DISK: Condition = {
   name: 'disk',
   of: 'alpha',
+  at: 'alpha',
   what: 'at alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free',
   since: SINCE,
-  isAnnounced: false,
 };
-const DEAD: ListedTrouble = { name: 'dead', of: '', what: '2 deliveries are dead and kept', isAnnounced: false };
-const CHANNEL: ListedTrouble = {
+const DEAD: Condition = { name: 'dead', of: '', what: '2 deliveries are dead and kept' };
+const CHANNEL: Condition = {
   name: 'channel',
   of: 'slack',
   what: 'slack does not work',
   why: 'invalid_auth',
   since: SINCE,
-  isAnnounced: false,
 };
 
 const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => {
   const { redis, prefix } = openTestRedis();
   const { lines, log } = createLines();
-  const outages = createOutageStore(redis, prefix);
   const time = { elapsed: 0 };
-  const state = { troubles: [] as ListedTrouble[], hosts: ['alpha', 'beta'], failing: false };
+  const outages = createOutageStore(redis, prefix, () => START + time.elapsed);
+  const state = { troubles: [] as Condition[], hosts: ['alpha', 'beta'], failing: false };
   const sent: { about: string; key: string; message: string; to: string[] }[] = [];
   const announce = async ({ about, key, message }: AnnouncementInput, _at: number, to: readonly Destination[]) => {
     if (state.failing) throw new Error('Redis went away');
@@ -46,19 +47,17 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
     if (!sent.some((one) => one.key === key)) sent.push({ about, key, message, to: to.map(({ label }) => label) });
     return key;
   };
+  const now = () => START + time.elapsed;
   const daemon = () =>
     createWatchdogRound({
-      list: async () => ({ troubles: state.troubles, hosts: new Set(state.hosts) }),
-      store: createWatchdogStore(redis, prefix),
-      outages,
-      locks: createLocks(redis, prefix),
-      announce,
-      destinations,
-      fallback,
+      list: async () => ({ conditions: state.troubles, hosts: new Set(state.hosts) }),
+      announcer: createAnnouncer({
+        ...{ store: createAnnouncedStore(redis, prefix, now), locks: createLocks(redis, prefix), announce },
+        ...{ operators: destinations, fallback, log, now },
+      }),
       afterMs: 60_000,
-      log,
       monotonic: () => time.elapsed,
-      now: () => START + time.elapsed,
+      now,
     });
   const daemons = [daemon(), daemon()];
   /** Rounds of 15 seconds of both daemons, one after the other. */
@@ -144,8 +143,7 @@ test('where none of its channels works the fallback hears of it, and where nobod
   await run(10);
   expect(told()).toEqual([]);
   expect(lines.map(({ message }) => message)).toEqual([
-    'no channel works that could announce a trouble',
-    'no channel works that could announce a trouble',
+    'trouble in Tocsin itself, and no channel works that could announce it',
   ]);
   const repaired = (await outages.get([FALLBACK.id])).get(FALLBACK.id);
   if (repaired) await outages.remove(FALLBACK.id, repaired);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readAgainText, unreadText } from '../../../src/features/blindness/notifier.ts';
+import { readAgainText, unreadText } from '../../../src/features/blindness/message.ts';
 
 const whole = { service: 'main', isWhole: true, protocols: [], since: '2026-11-20T10:00:00.000Z' };
 
 test('a service that cannot be read', () => {
-  expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12, times: 1 })).toBe(
+  expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12, comesAndGoes: false })).toBe(
     [
       'The monitoring service main cannot be read: connect ECONNREFUSED 10.0.0.1:443.',
       'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.',
@@ -14,16 +14,16 @@ test('a service that cannot be read', () => {
 });
 
 test('a service that was never listed, and one that comes and goes', () => {
-  expect(unreadText({ ...whole, watched: 0, times: 1 })).toContain('It was never listed');
-  expect(unreadText({ ...whole, watched: 1, times: 3 })).toContain('It comes and goes');
+  expect(unreadText({ ...whole, watched: 0, comesAndGoes: false })).toContain('It was never listed');
+  expect(unreadText({ ...whole, watched: 1, comesAndGoes: true })).toContain('It comes and goes');
 });
 
 test('protocols are named, a few of many, and a name cannot fake a line', () => {
-  const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3, times: 1 });
+  const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3, comesAndGoes: false });
   expect(one).toMatch(/^The protocol Va ult of the monitoring service main cannot be read\.\n/);
   expect(one).toContain('2 others are read');
   const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
-  const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40, times: 1 });
+  const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40, comesAndGoes: false });
   expect(many).toMatch(/^12 protocols of the monitoring service main cannot be read\.\nThey are p0, .*p9 and 2 more\./);
 });
 

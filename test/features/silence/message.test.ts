@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { heardText, silentText } from '../../../src/features/silence/notifier.ts';
+import { heardText, silentText } from '../../../src/features/silence/message.ts';
 
 const HOUR = 3_600_000;
 

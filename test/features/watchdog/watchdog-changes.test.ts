@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type ConditionName, conditionKey, TROUBLES } from '../../../src/condition.ts';
-import { type AnnouncedTrouble, changesOf, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
+import { type Condition, type ConditionName, conditionKey, rowOf, TROUBLES } from '../../../src/condition.ts';
+import { changesOf } from '../../../src/features/watchdog/watchdog.ts';
 
 const AFTER = 60_000;
 
-const listed = (name: ConditionName, of = ''): ListedTrouble => ({ name, of, what: `${name} ${of}`, isAnnounced: false });
-const announced = (name: ConditionName, of = ''): AnnouncedTrouble => ({ name, of, what: name, announcement: '1' });
+const listed = (name: ConditionName, of = ''): Condition => ({ name, of, what: `${name} ${of}` });
+const announced = (name: ConditionName, of = ''): string => conditionKey({ name, of });
 
 /** Seconds, by trouble. */
 const changes = (
-  current: readonly ListedTrouble[],
-  before: readonly AnnouncedTrouble[],
+  current: readonly Condition[],
+  before: readonly string[],
   seconds: Readonly<Record<string, number>>,
 ) => {
   const forMs = (key: string): number => (seconds[key] ?? 0) * 1000;
@@ -21,11 +21,14 @@ const changes = (
     goneForMs: forMs,
     afterMs: AFTER,
   });
-  return { begun: begun.map(conditionKey), ended: ended.map(conditionKey) };
+  return { begun: begun.map(conditionKey), ended };
 };
 
 describe('what is announced', () => {
-  test.each(TROUBLES)('%s, when it has lasted, once, and its end when that has lasted', (name) => {
+  /** What the watchdog announces. */
+  const OWN = TROUBLES.filter((name) => rowOf(name).announcedWhen === 'lasting' && rowOf(name).hears === 'operators');
+
+  test.each(OWN)('%s, when it has lasted, once, and its end when that has lasted', (name) => {
     const key = name;
     expect(changes([listed(name)], [], { [key]: 59 })).toEqual({ begun: [], ended: [] });
     expect(changes([listed(name)], [], { [key]: 60 })).toEqual({ begun: [key], ended: [] });
@@ -45,13 +48,13 @@ describe('what is announced', () => {
   });
 
   test('nothing that others announce, not even beside something of ours', () => {
-    const service = { ...listed('service', 'main'), isAnnounced: true };
+    const service = listed('service', 'main');
     expect(changes([service], [], { 'service main': 900 }).begun).toEqual([]);
     expect(changes([service, listed('dead')], [], { 'service main': 900, dead: 60 }).begun).toEqual(['dead']);
   });
 
   test('no end of what others have taken over meanwhile', () => {
-    const outage = { ...listed('channel', 'slack'), isAnnounced: true };
+    const outage = { ...listed('channel', 'slack'), announcedTo: [] };
     expect(changes([outage], [announced('channel', 'slack')], { 'channel slack': 900 }).ended).toEqual([]);
   });
 });

@@ -1,0 +1,77 @@
+/** The words about what cannot be read, and what is read again. Pure. */
+import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';
+import { ageText, clockText } from '../../time.ts';
+import { TO_DO } from '../announcements/announce.ts';
+import { COMES_AND_GOES } from '../conditions/announcer.ts';
+
+interface Subject {
+  service: string;
+  /** The service as a whole; `protocols` is empty then. */
+  isWhole: boolean;
+  protocols: readonly string[];
+  /** ISO 8601. */
+  since: string;
+  /** A sentence without secrets, where it is known. */
+  reason?: string | undefined;
+}
+
+/** A message names at most this many protocols. */
+const NAMED = 10;
+const LONGEST_REASON = 300;
+
+const protocolsText = (names: readonly string[]): string => listText(names, NAMED, nameText);
+
+const subjectText = ({ service, isWhole, protocols }: Subject): string => {
+  if (isWhole) return `The monitoring service ${nameText(service)}`;
+  const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
+  const named = protocols.length === 1 ? ` ${protocolsText(protocols)}` : '';
+  return `${kind}${named} of the monitoring service ${nameText(service)}`;
+};
+
+const reasonText = ({ reason }: Subject): string =>
+  reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LONGEST_REASON).replace(/\.+$/, '')}.`;
+
+/** `watched`: protocols in all. `comesAndGoes`: the next beginnings within the hour are not announced. */
+export const unreadText = (subject: Subject & { watched: number; comesAndGoes: boolean }): string => {
+  const { isWhole, protocols, since, watched, comesAndGoes } = subject;
+  const what = isWhole
+    ? `No alert of its ${countedInWords(watched, 'protocol')} can be found meanwhile.`
+    : `No alert of them can be found meanwhile; ${countedInWords(watched - protocols.length, 'other is', 'others are')} read.`;
+  return [
+    `${subjectText(subject)} cannot be read${reasonText(subject)}`,
+    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.`,
+    `${TO_DO}see whether the service answers and takes the API key. To ask it, run: tocsin check --online`,
+    ...(comesAndGoes ? [COMES_AND_GOES] : []),
+  ].join('\n');
+};
+
+/** A count that stopped at its bound. */
+export interface CaughtUp {
+  alerts: number;
+  isBound: boolean;
+}
+
+interface ReadAgainInput extends Subject {
+  /** Those of `protocols` that the service does not list any more. */
+  gone: number;
+  forMs: number;
+  caughtUp: CaughtUp;
+}
+
+const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
+  if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
+  return `Caught up: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time. ${alerts === 1 ? 'It comes' : 'They come'} late.`;
+};
+
+export const readAgainText = (input: ReadAgainInput): string => {
+  const { protocols, gone, since, forMs } = input;
+  const isGone = gone > 0 && gone === protocols.length;
+  const how = isGone ? 'no longer listed' : 'read again';
+  return [
+    `${subjectText(input)} ${protocols.length > 1 ? 'are' : 'is'} ${how}.`,
+    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    `Unread for ${ageText(forMs)}, since ${clockText(since)}${reasonText(input)}`,
+    ...(isGone ? [] : [caughtUpText(input.caughtUp)]),
+  ].join('\n');
+};

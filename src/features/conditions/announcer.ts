@@ -1,0 +1,191 @@
+/**
+ * Announces what is wrong: once over all daemons, a few times an hour at most, over channels that work, and its end to
+ * those who heard of it. What it is, and in which words, say those who find it.
+ */
+import type { Logger } from 'pino';
+import { type Destination, isHuman } from '../../alert.ts';
+import { mapInChunks } from '../../chunks.ts';
+import type { Locks } from '../../redis/lock.ts';
+import type { Announce } from '../announcements/announce.ts';
+import { type Announced, type AnnouncedStore, brokenAmong } from './store.ts';
+
+/** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
+export const ANNOUNCED_AN_HOUR = 3;
+export const COMES_AND_GOES =
+  'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+
+interface AnnouncerDependencies {
+  store: Pick<AnnouncedStore, 'list' | 'set' | 'replace' | 'remove' | 'inForce' | 'count'>;
+  locks: Pick<Locks, 'take'>;
+  announce: Announce;
+  /** Who is to hear of it before the fallback is. */
+  operators: readonly Destination[];
+  fallback: readonly Destination[];
+  log: Pick<Logger, 'error' | 'info'>;
+  now(): number;
+}
+
+/** What one part finds, and who hears of that. */
+export interface Group {
+  /** Of its records, and of the lock under which they change. */
+  name: string;
+  /** Who hears of these where neither operators nor the fallback can. Default: nobody. */
+  people?(one: Pick<Announced, 'members'>): Promise<readonly Destination[]>;
+  /** It must not be used, as it is what this is about. Default: none. */
+  isPartOf?(one: Pick<Announced, 'members'>): (destination: Destination) => boolean;
+  /** It follows from something that is announced already, and waits for the end of that. Default: it does not. */
+  isHeldBack?(one: Pick<Announced, 'members'>): Promise<boolean>;
+}
+
+export type Beginning<T extends Announced = Announced> = Omit<T, 'text' | 'announcedTo' | 'isAnnounced'> & {
+  /** Its members, or the whole, as they are counted within an hour. */
+  counted: string[];
+  /** What began too often is not kept, so that it is found again when the hour is over. Default: it is kept. */
+  isLater?: boolean;
+  /** `comesAndGoes`: its next beginnings within the hour are not announced. */
+  words(members: readonly string[], comesAndGoes: boolean): string;
+};
+
+export interface Ending {
+  /** What is over, of which announcements. */
+  of: readonly { announced: Announced; members: readonly string[] }[];
+  about: Announced['about'];
+  key: string;
+  words(): string | Promise<string>;
+  said: Announced['said'];
+}
+
+export interface News {
+  begun: readonly Beginning[];
+  ended: readonly Ending[];
+}
+
+const AT_ONCE = 50;
+const UNHEARD = ', and no channel works that could announce it';
+
+const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
+
+interface ReadersInput {
+  operators: readonly Destination[];
+  fallback: readonly Destination[];
+  /** Of the protocols that it is about. Webhooks among them are nobody who reads. */
+  people: readonly Destination[];
+  isWell(destination: Destination): boolean;
+}
+
+/** The operators; where none of them can be reached, the fallback; then people of the same protocols; else nobody. */
+const readersAmong = ({ operators, fallback, people, isWell }: ReadersInput): Destination[] =>
+  [operators, fallback, people.filter(isHuman)].map((list) => list.filter(isWell)).find(({ length }) => length > 0) ??
+  [];
+
+const createReaders =
+  ({ store, operators, fallback }: AnnouncerDependencies) =>
+  async (group: Group, one: Announced) => {
+    // There may be thousands of webhooks, and nobody asks whether they work.
+    const people = ((await group.people?.(one)) ?? []).filter(isHuman);
+    const all = [...operators, ...fallback, ...people];
+    const isPart = group.isPartOf?.(one) ?? (() => false);
+    const isBroken = await brokenAmong(store, all);
+    const isWell = (destination: Destination): boolean => !isPart(destination) && !isBroken(destination);
+    return { readers: readersAmong({ operators, fallback, people, isWell }), isAnybody: all.length > 0 };
+  };
+
+export type Announcer = ReturnType<typeof createAnnouncer>;
+
+export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
+  const { store, locks, announce, log, now } = dependencies;
+  const readersOf = createReaders(dependencies);
+
+  const sayBegun = ({ said, announcedTo }: Announced, announcement: string | undefined, but = ''): void =>
+    log.error({ ...said.fields, announcement, announcedTo: labelsOf(announcedTo) }, `${said.text}${but}`);
+
+  const change = (group: Group, before: Announced, after: Announced): Promise<boolean> =>
+    store.replace(group.name, before.id ?? before.key, before, after);
+
+  /** Who hears of it, chosen once: where a daemon ends after that, another one completes it. Undefined for nobody now. */
+  const choose = async (group: Group, one: Announced, isFirst: boolean): Promise<Announced | undefined> => {
+    if (one.announcedTo.length > 0) return one;
+    const { readers, isAnybody } = await readersOf(group, one);
+    if (readers.length > 0) {
+      const chosen = { ...one, announcedTo: readers };
+      return (await change(group, one, chosen)) ? chosen : undefined;
+    }
+    if (isFirst) sayBegun(one, undefined, isAnybody ? UNHEARD : ', and it is announced to nobody');
+    if (!isAnybody) await change(group, one, { ...one, isAnnounced: true });
+    return undefined;
+  };
+
+  /** Also completes one that was cut short, or that nobody could hear: the same key is the same announcement, sent once. */
+  const tell = async (group: Group, one: Announced, isFirst = false): Promise<void> => {
+    if (await group.isHeldBack?.(one)) return;
+    const chosen = await choose(group, one, isFirst);
+    if (chosen === undefined) return;
+    const { about, key, text: message, at, announcedTo } = chosen;
+    const announcement = await announce({ about, key, message }, Date.parse(at), announcedTo);
+    // It may be over meanwhile.
+    await change(group, chosen, { ...chosen, isAnnounced: true });
+    sayBegun(chosen, announcement);
+  };
+
+  const keep = async (group: Group, one: Announced): Promise<void> => {
+    await store.set(group.name, one);
+    if (one.isAnnounced) sayBegun(one, undefined);
+    else await tell(group, one, true);
+  };
+
+  const begin = async (group: Group, { counted, isLater = false, words, ...one }: Beginning): Promise<void> => {
+    const times = await mapInChunks(counted, AT_ONCE, store.count);
+    const timesOf = (index: number): number => times[index] ?? times[0] ?? 0;
+    const isLoud = (index: number): boolean => timesOf(index) <= ANNOUNCED_AN_HOUR;
+    const loud = one.members.filter((_, index) => isLoud(index));
+    const silent = one.members.filter((_, index) => !isLoud(index));
+    const isWhole = one.members.length === 0;
+    const comesAndGoes = times.some((n) => n === ANNOUNCED_AN_HOUR);
+    const kept = { ...one, announcedTo: [] };
+    if (loud.length > 0 || (isWhole && isLoud(0))) {
+      await keep(group, { ...kept, members: loud, text: words(loud, comesAndGoes), isAnnounced: false });
+    }
+    if (isLater || (silent.length === 0 && !(isWhole && !isLoud(0)))) return;
+    const key = `${one.key} silent`;
+    await keep(group, { ...kept, key, members: silent, text: words(silent, true), isAnnounced: true });
+  };
+
+  const end = async (group: Group, { of, about, key, words, said }: Ending): Promise<void> => {
+    const readers = [
+      ...new Map(of.flatMap(({ announced }) => announced.announcedTo).map((one) => [one.id, one])).values(),
+    ];
+    const message = await words();
+    const announcement = readers.length === 0 ? undefined : await announce({ about, key, message }, now(), readers);
+    for (const { announced, members } of of) {
+      const left = announced.members.filter((name) => !members.includes(name));
+      if (left.length === 0) await store.remove(group.name, announced);
+      else await store.set(group.name, { ...announced, members: left });
+    }
+    log.info({ ...said.fields, announcement, announcedTo: labelsOf(readers) }, said.text);
+  };
+
+  return {
+    tell,
+    /** Finds what is new, looks again under the lock, and says it. False where another daemon is about to say something. */
+    round: async (group: Group, find: (announced: readonly Announced[]) => News | Promise<News>): Promise<boolean> => {
+      const isNews = async (): Promise<boolean> => {
+        const announced = await store.list(group.name);
+        const { begun, ended } = await find(announced);
+        return begun.length + ended.length > 0 || announced.some((one) => !one.isAnnounced);
+      };
+      if (!(await isNews())) return true;
+      const held = await locks.take([`announce:${group.name}`]);
+      if (held === undefined) return false;
+      try {
+        const announced = await store.list(group.name);
+        const { begun, ended } = await find(announced);
+        for (const one of announced) if (!one.isAnnounced) await tell(group, one);
+        for (const one of ended) await end(group, one);
+        for (const one of begun) await begin(group, one);
+      } finally {
+        await held.release();
+      }
+      return true;
+    },
+  };
+};

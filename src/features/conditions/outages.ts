@@ -1,0 +1,99 @@
+/** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/record.ts`. */
+import type { Cluster, Redis } from 'ioredis';
+import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import type { DeliveryReason, Explanation } from '../../errors.ts';
+import { senderId } from '../../item.ts';
+import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
+import { nameOf } from '../../ledger/record.ts';
+import { type Announced, createAnnouncedStore, GROUPS } from './store.ts';
+
+interface Facts {
+  reason: DeliveryReason;
+  /** The error that it gave, in a sentence without secrets. */
+  message: string;
+  /** The same for people; absent where nobody has words for it. */
+  explanation?: Explanation;
+}
+
+export interface Outage extends Announced, Facts {}
+
+/** What is known of an outage. What is left out of its announcement: none is to come. */
+type Noted = Facts & Pick<Announced, 'since' | 'announcedTo'> & Partial<Announced>;
+
+const outageOf = (id: string, noted: Noted): Outage => ({
+  ...{ id, key: `${id} ${noted.since}`, about: 'destination.broken', at: noted.since, members: [id] },
+  ...{ text: '', said: { text: 'a destination is broken', fields: {} }, isAnnounced: true },
+  ...noted,
+});
+
+export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: () => number) => {
+  const store = createAnnouncedStore(redis, prefix, now);
+  const { replace, isKept } = store;
+  const find = async (id: string): Promise<Outage | undefined> =>
+    (await store.get<Outage>(GROUPS.broken, [id])).get(id);
+  const isInForce = (outage: Outage): boolean => outage.enabledAt === undefined && isKept(outage);
+  /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
+  const note = async (id: string, noted: Noted): Promise<Outage> => {
+    const before = await find(id);
+    if (before !== undefined && isInForce(before)) return before;
+    const outage = outageOf(id, noted);
+    // Another daemon may have noted it meanwhile: then its note holds.
+    return (await replace(GROUPS.broken, id, before, outage)) ? outage : note(id, noted);
+  };
+  /** Only this one: another that was noted meanwhile stays. */
+  const remove = async (id: string, outage: Outage): Promise<void> => {
+    const kept = await find(id);
+    if (kept?.key !== outage.key) return;
+    if (!(await replace(GROUPS.broken, id, kept, undefined))) await remove(id, outage);
+  };
+  return {
+    ...{ note, find, count: store.count },
+    /** Of those of `subjects` that are broken. */
+    get: (subjects: readonly string[]): Promise<Map<string, Outage>> => store.inForce(GROUPS.broken, subjects),
+    /** Those that somebody still has to hear of. */
+    unannounced: async (): Promise<Outage[]> =>
+      (await store.list<Outage>(GROUPS.broken)).filter((one) => !one.isAnnounced && isInForce(one)),
+    /** `at`: ISO 8601. Its end is not announced yet. */
+    enabled: async (id: string, at: string): Promise<void> => {
+      const before = await find(id);
+      if (before !== undefined) await replace(GROUPS.broken, id, before, { ...before, enabledAt: at });
+    },
+    remove,
+  };
+};
+
+export type OutageStore = ReturnType<typeof createOutageStore>;
+
+/** A destination or a sender that is broken now. */
+export interface CurrentOutage {
+  /** A destination's id, or `sender-KIND`. */
+  id: string;
+  kind: ChannelKind;
+  /** In words. */
+  name: string;
+  /** ISO 8601. */
+  since: string;
+  /** The error that it gave, in a sentence without secrets. */
+  message: string;
+  /** What mends it, as part of a sentence, where that is known. */
+  todo?: string;
+  /** Who heard of it, as people read destinations. */
+  announcedTo: string[];
+}
+
+export const currentOutages = async (
+  outages: Pick<OutageStore, 'get'>,
+  destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
+): Promise<CurrentOutage[]> => {
+  const subjects = [
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
+    ...destinations.map((one) => ({ id: one.id, kind: one.kind, name: nameOf(one) })),
+  ];
+  const found = await outages.get(subjects.map(({ id }) => id));
+  return subjects.flatMap((subject) => {
+    const { since, message, explanation, announcedTo = [] } = found.get(subject.id) ?? {};
+    if (since === undefined || message === undefined) return [];
+    const own = explanation === undefined ? {} : { todo: explanation.todo };
+    return [{ ...subject, since, message, announcedTo: announcedTo.map(({ label }) => label), ...own }];
+  });
+};

@@ -1,0 +1,122 @@
+/** What was announced, over all daemons: each once, until it is over. Its records are in groups, by who finds them. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Announcement, Destination } from '../../alert.ts';
+import { senderId } from '../../item.ts';
+import { execute } from '../../redis/pipeline.ts';
+
+export interface Announced {
+  /** Names the announcement: the same key is the same announcement. The record is known by it, or by its `id`. */
+  key: string;
+  id?: string;
+  about: Announcement;
+  /** The whole: the daemon that completes it says the same. */
+  text: string;
+  /** ISO 8601: since when it is so, and what the announcement is dated. */
+  since: string;
+  at: string;
+  /** What of it is not over yet, each by its name; empty where it is one thing. */
+  members: string[];
+  /** Who gets the announcement, and the one of its end. */
+  announcedTo: Destination[];
+  /** It is durably queued, or nobody is to hear of it. */
+  isAnnounced: boolean;
+  /** For the log. */
+  said: { text: string; fields: object };
+  /** ISO 8601: when an operator enabled it again. It is in force no more, and the next answer decides. */
+  enabledAt?: string;
+}
+
+/** Of records, and of the lock under which they change. */
+export const GROUPS = {
+  /** Outages of destinations and of senders, each by its id: see `ledger/record.ts`. */
+  broken: 'broken',
+  /** What has lasted. */
+  watchdog: 'watchdog',
+  /** Protocols of a service that nobody reads, and those of which nothing is inspected. */
+  unread: (service: string): string => `unread:${service}`,
+  silent: (service: string): string => `silent:${service}`,
+};
+
+/** As long as the ledger keeps alerts; what lasts longer is announced again. */
+const KEEP_MS = 35 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** KEYS: the group; ARGV: the record's id, as it was read (empty for none), as it is now (empty for none), how long. */
+const REPLACE = `
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
+else
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+return 1`;
+
+/** KEYS: the count; ARGV: how long it counts. */
+const COUNT = `
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return count`;
+
+export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now: () => number = Date.now) => {
+  const keyOf = (group: string): string => `${prefix}:announced:${group}`;
+  const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
+  const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
+  /** False where it is not as it was read any more. */
+  const replace = async (
+    group: string,
+    id: string,
+    before: Announced | undefined,
+    after: Announced | undefined,
+  ): Promise<boolean> => (await redis.eval(REPLACE, 1, keyOf(group), id, jsonOf(before), jsonOf(after), KEEP_MS)) === 1;
+
+  const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
+    if (ids.length === 0) return new Map();
+    const found = await redis.hmget(keyOf(group), ...ids);
+    return new Map(ids.flatMap((id, index) => (found[index] ? [[id, JSON.parse(found[index]) as T] as const] : [])));
+  };
+
+  return {
+    replace,
+    get,
+    /** The first to begin comes first. */
+    list: async <T extends Announced>(group: string): Promise<T[]> => {
+      const all = Object.entries(await redis.hgetall(keyOf(group))).map(
+        ([id, json]) => [id, JSON.parse(json) as T] as const,
+      );
+      const old = all.filter(([, one]) => !isKept(one)).map(([id]) => id);
+      if (old.length > 0) await redis.hdel(keyOf(group), ...old);
+      return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted((a, b) => a.since.localeCompare(b.since));
+    },
+    set: async (group: string, one: Announced): Promise<void> => {
+      const key = keyOf(group);
+      await execute(
+        redis
+          .pipeline()
+          .hset(key, one.id ?? one.key, JSON.stringify(one))
+          .pexpire(key, KEEP_MS),
+      );
+    },
+    remove: async (group: string, { id, key }: Pick<Announced, 'id' | 'key'>): Promise<void> => {
+      await redis.hdel(keyOf(group), id ?? key);
+    },
+    /** Of those of `ids` that are there and in force. */
+    inForce: async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> =>
+      new Map([...(await get<T>(group, ids))].filter(([, one]) => one.enabledAt === undefined && isKept(one))),
+    isKept,
+    /** Counts one more, and gives how many there were of it within an hour. */
+    count: async (subject: string): Promise<number> =>
+      Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
+  };
+};
+
+export type AnnouncedStore = ReturnType<typeof createAnnouncedStore>;
+
+/** Which of these take nothing now, by themselves or with their sender. */
+export const brokenAmong = async (
+  store: Pick<AnnouncedStore, 'inForce'>,
+  destinations: readonly Destination[],
+): Promise<(destination: Destination) => boolean> => {
+  const ids = new Set(destinations.flatMap(({ id, kind }) => [id, senderId(kind)]));
+  const broken = await store.inForce(GROUPS.broken, [...ids]);
+  return ({ id, kind }) => broken.has(id) || broken.has(senderId(kind));
+};

@@ -1,0 +1,50 @@
+/** The words about protocols of which nothing is inspected, and that it is over. Pure. */
+import { listText, nameText } from '../../text.ts';
+import { ageText, clockText, durationText } from '../../time.ts';
+import { shellName, TO_DO } from '../announcements/announce.ts';
+import type { Silence } from './probe.ts';
+
+export interface SilentProtocol extends Silence {
+  protocol: string;
+}
+
+/** A message names at most this many protocols. */
+const NAMED = 10;
+
+const habitText = ({ expectEvery, usualMs = 0 }: Silence): string =>
+  expectEvery === undefined
+    ? `usually it is every ${ageText(usualMs)}`
+    : `it is expected every ${durationText(expectEvery)}`;
+
+const factsText = (silence: Silence): string => `for ${ageText(silence.forMs)}; ${habitText(silence)}`;
+
+/** Of one protocol the command is whole, unless a shell would take its name for more than a name. */
+const historyOf = (silent: readonly SilentProtocol[]): string =>
+  `tocsin protocols history ${silent.length === 1 ? shellName(silent[0]?.protocol ?? '') : 'NAME'}`;
+
+export const silentText = (service: string, silent: readonly SilentProtocol[]): string => {
+  const [first] = silent;
+  const named = silent.slice(0, NAMED).map((one) => `- ${nameText(one.protocol)}: ${factsText(one)}`);
+  const others = silent.length > NAMED ? [`- and ${silent.length - NAMED} more`] : [];
+  const what =
+    first === undefined || silent.length > 1
+      ? [`${silent.length} protocols have not been inspected for long.`, ...named, ...others]
+      : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
+  return [
+    ...what,
+    `The monitoring service ${nameText(service)} answers, but it may have stopped to inspect. If it has, no alert can be found.`,
+    `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
+  ].join('\n');
+};
+
+/** `since`: ISO 8601. `gone`: those that are not watched any more. `forMs`: how long it lasted. */
+export const heardText = (
+  service: string,
+  { protocols, gone, since, forMs }: { protocols: readonly string[]; gone: number; since: string; forMs: number },
+): string => {
+  const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
+  return [
+    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${nameText(service)}.`,
+    `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.`,
+  ].join('\n');
+};

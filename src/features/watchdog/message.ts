@@ -1,0 +1,70 @@
+/** The words about Tocsin's own troubles: that they have begun, and that they are over. Pure. */
+import { type Condition, nextStepOf, rowOf } from '../../condition.ts';
+import { capital, cleanLine, shorten } from '../../text.ts';
+import { ageText, clockText } from '../../time.ts';
+import { TO_DO } from '../announcements/announce.ts';
+import { COMES_AND_GOES } from '../conditions/announcer.ts';
+
+/** A message tells at most this many; the others are counted. */
+const MOST = 15;
+const LIMIT = 400;
+
+const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
+
+const sentenceOf = ({ what, why }: Condition): string =>
+  capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
+
+const sinceOf = ({ since }: Condition): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
+
+/** What they are, and a line about each. `alone`: how one is said; `verb`: of several. */
+const linesOf = <T extends Condition>(
+  troubles: readonly T[],
+  alone: (sentence: string) => string,
+  verb: string,
+  lineFor: (one: T) => string,
+): string[] => {
+  const first = troubles[0] === undefined ? '' : sentenceOf(troubles[0]);
+  const isAlone = troubles.length === 1;
+  const lines = troubles
+    .slice(0, MOST)
+    .map((one, index) => `${isAlone ? '' : `${index + 1}. ${sentenceOf(one)}.`}${lineFor(one)}`.trim());
+  const more = troubles.length - MOST;
+  return [
+    isAlone ? alone(first) : `${troubles.length} troubles in Tocsin itself${verb}, the first: ${first}.`,
+    ...lines.filter((line) => line !== ''),
+    ...(more > 0 ? [`And ${more} more: see \`tocsin status\`.`] : []),
+  ];
+};
+
+/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
+export const begunText = (troubles: readonly Condition[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
+  const lines = linesOf(
+    troubles,
+    (one) => `${one}.`,
+    '',
+    (one) => `${sinceOf(one)} ${rowOf(one.name).effect}.\n${TO_DO}${nextStepOf(one)}.`,
+  );
+  return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
+};
+
+interface Ended extends Condition {
+  /** The daemon that had it does not run any more, so nobody knows. */
+  isUnknown: boolean;
+}
+
+/** `left`: troubles that were announced and are not over. */
+export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
+  const lasted = ({ since }: Condition): string =>
+    since === undefined
+      ? ''
+      : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
+  const gone = ({ isUnknown }: Ended): string => (isUnknown ? ' The daemon that had it does not run any more.' : '');
+  const lines = linesOf(
+    troubles,
+    (one) => `Over: “${one}”.`,
+    ' are over',
+    (one) => `${lasted(one)}${gone(one)}`,
+  );
+  const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
+  return [...lines, ...rest].join('\n');
+};
