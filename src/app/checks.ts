@@ -158,6 +158,7 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
   const settings = routeSettings(config);
   const { include, exclude } = config.protocols;
   const tripwire = createTripwire({
+    ...context,
     store: store.tripwire,
     locks: store.locks,
     outages: store.announced,

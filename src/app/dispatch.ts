@@ -157,7 +157,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     ...shared,
     ...store,
     outages: store.outageStore,
-      announcer,
+    announcer,
     deadLetters: store.dead,
     announce,
     operators,
