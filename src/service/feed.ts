@@ -125,7 +125,10 @@ export const createFeed = (
         },
         identify,
         // Pages that are smaller than usual show nothing of how large they can be.
-        { numbering: pageSize === undefined ? shared : { ...shared }, pageSize: pageSize ?? client.pageSize },
+        {
+          numbering: pageSize === undefined ? shared : { ...shared, largest: 0 },
+          pageSize: pageSize ?? client.pageSize,
+        },
       );
     return thorough ? readStretches({ walk, identify, datesOf: ({ dates }) => dates }, since) : walk({ after: since });
   };

@@ -31,7 +31,7 @@ const createSieve = <T>(identify: (item: T) => string) => {
           malformed: page.malformed.filter((_, index) => areNew[page.items.length + index]),
         },
         // Most pages are empty, and a digest costs more than all else that is done with them.
-        isRepeat: !isNew(pages, keys.length === 0 ? '' : contentId(...keys)),
+        isRepeat: !isNew(pages, keys.length === 0 ? '' : contentId(...keys.toSorted())),
       };
     },
   };
@@ -118,14 +118,23 @@ const fetchLater = async <T>(fetchPage: () => Promise<T>, numbering: PageNumberi
   return undefined;
 };
 
-/** Counts the pages in a row that bring nothing new. */
-const createStaleness = (numbering: PageNumbering, isSmaller: () => boolean) => {
+/** Whether a walk is over, by the pages in a row that bring nothing new. */
+const createStaleness = (numbering: PageNumbering, isSmaller: () => boolean, isFirstShort: boolean) => {
   let stale = 0;
+  let isBehindShort = isFirstShort;
   return {
-    isOver: (): boolean =>
-      stale >= (numbering.behindLast === 'empty' || isSmaller() ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES),
-    passed: (isFresh: boolean): void => {
+    isOver: (): boolean => {
+      if (stale > 0 && isBehindShort && !isSmaller()) return true;
+      const isEmptyAwaited = numbering.behindLast === 'empty';
+      if (stale < (isEmptyAwaited || isSmaller() ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES)) return false;
+      // The next walk does not wait for what did not come.
+      if (isEmptyAwaited) delete numbering.behindLast;
+      return true;
+    },
+    passed: (isFresh: boolean, isShort: boolean): void => {
       stale = isFresh ? Math.min(0, stale) : stale + 1;
+      // What comes behind a page that was not full is that page again.
+      if (isFresh) isBehindShort = isShort;
     },
     /** Pages that were read before follow; gives the first of them. */
     expect: ({ next, again }: Smaller): number => {
@@ -167,8 +176,8 @@ const createLength = (maxPages: number, maxItems: number) => {
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
  * it is 1 the first comes again and brings nothing new. A page that is skipped for a wrong number would be lost
  * silently, so the number that an answer names is not trusted before it is proven. For the same reason neither a short page
- * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, or, as long as no empty
- * page was ever seen there, two in a row that bring nothing new.
+ * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, one that brings nothing new
+ * behind a short page, or, as long as no empty page was ever seen there, two in a row that bring nothing new.
  *
  * A page that is too large to be read is read again in pages of half the size, and so is the rest of the list.
  *
@@ -181,12 +190,13 @@ export async function* walkPages<T>(
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
   const sieve = createSieve(identify);
   const { page: first, pageSize } = await fetchFirst(fetchPage, options.pageSize);
-  yield { ...sieve.take(first).news, ...measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY) };
+  const firstMeasured = measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY);
+  yield { ...sieve.take(first).news, ...firstMeasured };
   if (isEmpty(first)) return;
 
   const later = createPages(fetchPage, pageSize, first, sieve.knows);
   const lesson = createLesson(numbering, first, later.isSmaller);
-  const staleness = createStaleness(numbering, later.isSmaller);
+  const staleness = createStaleness(numbering, later.isSmaller, firstMeasured.short);
   const length = createLength(maxPages, maxItems);
   let next = lesson.next;
   length.read(first);
@@ -207,8 +217,9 @@ export async function* walkPages<T>(
       numbering.behindLast = 'empty';
       return;
     }
-    if (!isRepeat) yield { ...news, ...measure(page, numbering, later.fullSize()) };
-    staleness.passed(hasNews || pageNumber === 1);
+    const measured = measure(page, numbering, later.fullSize());
+    if (!isRepeat) yield { ...news, ...measured };
+    staleness.passed(hasNews || pageNumber === 1, measured.short);
     next = pageNumber + 1;
   }
 }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createServiceClient, createServiceClock } from '../../src/service/client.ts';
 import { createFeed } from '../../src/service/feed.ts';
@@ -43,4 +44,44 @@ test('a protocol whose name no URL can carry is a trouble of its own, not of who
   const feed = createFeed(createServiceClient({ service }), clock, {}, styles);
   const pages = feed.inspections('..', 0, new AbortController().signal, true);
   await expect(pages.next()).rejects.toMatchObject({ name: 'ServiceError', reason: 'rejected' });
+});
+
+test('a sweep costs what it finds, also where the last page comes again and again, unnumbered and in any order', async () => {
+  const quirks = { behindLastPage: 'last', pageNumberEcho: 'missing', unstableTies: true } as const;
+  const apiKeys = [{ apiKey: 'key', protocols: [{ name: 'Vault' }] }];
+  const sandbox = createSandboxService({ apiKeys, quirks: { ...quirks, maxPageSize: 100 }, seed: 1 });
+  const { url } = await sandbox.start();
+  const client = createServiceClient({ service: { ...service, baseUrl: url } });
+  onTestFinished(async () => {
+    await client.close();
+    await sandbox.stop();
+  });
+  const [perSecond, seconds, began] = [3, 120, sandbox.now() - 600_000];
+  for (let n = 0; n < perSecond * seconds; n += 1) {
+    const at = began + Math.floor(n / perSecond) * 1000;
+    sandbox.insertInspection({
+      protocol: 'Vault',
+      assessment: 'critical',
+      createdAt: at,
+      updatedAt: at,
+      txTimestamp: at,
+    });
+  }
+  const feed = createFeed(client, clock, {}, styles);
+  const sweep = async (): Promise<number> => {
+    const before = sandbox.requests().length;
+    const found = new Set<string>();
+    for await (const { items } of feed.inspections('Vault', began - 1, new AbortController().signal, true))
+      for (const { itemId } of items) found.add(itemId);
+    expect(found.size).toBe(perSecond * seconds);
+    return sandbox.requests().length - before;
+  };
+  // Four pages; by seconds that fit a page it needs a few more.
+  expect(await sweep()).toBeLessThan(40);
+  // Pages of five: a second fills none of them, and is a reading of its own.
+  sandbox.changeQuirks({ maxPageSize: 5 });
+  const small = createFeed(client, clock, {}, styles);
+  const before = sandbox.requests().length;
+  for await (const _ of small.inspections('Vault', began - 1, new AbortController().signal, true));
+  expect(sandbox.requests().length - before).toBeLessThan(6 * seconds);
 });

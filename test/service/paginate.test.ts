@@ -306,9 +306,26 @@ describe('the end of a list', () => {
     }
   });
 
+  test('a page with nothing new behind one that was not full is the end', async () => {
+    for (const behindLast of [undefined, 'empty'] as const) {
+      const numbering: PageNumbering = { largest: 2, ...(behindLast === undefined ? {} : { behindLast }) };
+      const { asked, ids } = await walkList(plain({ firstPage: 0, beyond: 'last' }), { numbering });
+      expect([asked, ids]).toEqual([[undefined, 1, 2, 3], idsUpTo(5)]);
+      const one = await walkList(plain({ ids: idsUpTo(1), beyond: 'last' }), { numbering });
+      expect(one.asked).toEqual([undefined, 1, 2]);
+    }
+  });
+
+  test('where an empty page was the end and none comes, that is forgotten', async () => {
+    const numbering: PageNumbering = { behindLast: 'empty' };
+    const full = plain({ firstPage: 0, ids: idsUpTo(4), beyond: 'last' });
+    await walkList(full, { numbering });
+    expect((await walkList(full, { numbering })).asked).toEqual([undefined, 1, 2, 3]);
+  });
+
   test('where an empty page is the end, pages without news have only slid', async () => {
     const numbering: PageNumbering = {};
-    await walkList(plain({ firstPage: 0 }), { numbering });
+    await walkList(plain({ firstPage: 0, pageSize: 1 }), { numbering });
     const ids = idsUpTo(4);
     const { ids: found } = await walk(
       (asked) => {
@@ -339,6 +356,16 @@ test('a page with nothing new that is no page of before is shown without items: 
   ]);
   const again = await walkList(plain({ firstPage: 1, pageSize: 4, ids: idsUpTo(4), beyond: 'last' }));
   expect(again.pages).toHaveLength(1);
+});
+
+test('a page of before in another order is the same page', async () => {
+  let turn = 0;
+  const { pages } = await walk((asked) => {
+    turn += 1;
+    const ids = turn % 2 === 0 ? idsUpTo(3).toReversed() : idsUpTo(3);
+    return answer(plain({ ids, pageSize: 4, echo: 'missing', beyond: 'last' }), asked);
+  });
+  expect(pages.map(({ size }) => size)).toEqual([3]);
 });
 
 describe('malformed items', () => {

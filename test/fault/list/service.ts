@@ -31,6 +31,7 @@ const ANSWERS: readonly Answer[] = [
 const QUIRKS: readonly Partial<Quirks>[] = [
   { firstPage: 0 },
   { behindLastPage: 'last', maxPageSize: 3 },
+  { behindLastPage: 'last', pageNumberEcho: 'missing', unstableTies: true },
   { behindLastPage: 'missing', maxPageSize: 3 },
   { behindLastPage: 'reject', maxPageSize: 3 },
   { pageNumberEcho: 'string' },
