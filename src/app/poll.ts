@@ -7,7 +7,7 @@ import { contentId, type Item } from '../item.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { type Admission, createAdmission, createBackoffs } from '../poll/admission.ts';
-import { type Catalog, createCatalog, createNameFilter } from '../poll/catalog.ts';
+import { createCatalog, createNameFilter } from '../poll/catalog.ts';
 import { createPollLock, type Track } from '../poll/cursor.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createBeginning } from '../poll/mirror.ts';
@@ -189,9 +189,12 @@ const MOST_NAMED = 5;
 
 const openPolling = (
   { config, membership, health, log }: ReadingContext,
-  parts: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake>; pacer: Pacer },
+  parts: Pick<IntakeParts, 'catalog' | 'admission' | 'pacer'> & {
+    memory: ReadMemory;
+    intake: ReturnType<typeof createIntake>;
+  },
 ) => {
-  const { catalog, memory, intake, pacer } = parts;
+  const { catalog, admission, memory, intake, pacer } = parts;
   const { concurrency } = config.poll;
   return createPolling({
     ...membership,
@@ -199,6 +202,7 @@ const openPolling = (
     ...{ catalog, memory, concurrency, monotonic },
     poll: intake.poll,
     probe: intake.probe,
+    silentSince: admission.silentSince,
     services: config.services.map(({ name }) => name),
     sources: config.alerts.sources,
     onAssigned: pacer.assign,
@@ -241,7 +245,7 @@ export const openReading = (context: ReadingContext) => {
   const onCatalog = (): Promise<void> => polling.look();
   const pacer = openPacer(context);
   const intake = openIntake(context, { ...source, report, admission, pacer, poll, onCatalog });
-  const polling = openPolling(context, { catalog, memory, intake, pacer });
+  const polling = openPolling(context, { catalog, admission, memory, intake, pacer });
   return {
     catalog,
     services,
@@ -255,7 +259,7 @@ export const openReading = (context: ReadingContext) => {
     polls: () => ({
       services: polling.isRunning() ? names : [],
       reads: readsOf(config),
-      blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= monotonic() - BLIND_AFTER_MS),
+      blindTo: names.filter((name) => admission.silentSince(name) <= monotonic() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */
     states: () =>

@@ -99,13 +99,19 @@ const createProbes = (monotonic: () => number, firstAt: number, pauseOf: (times:
   let times = 0;
   let last: string | undefined;
   let othersWait = false;
+  let yieldsUntil: number | undefined;
   return (subject: string): boolean => {
-    // Not the same one twice in a row while others wait: one that fails by itself would keep the circuit open.
-    if (monotonic() < nextAt || (subject === last && othersWait)) {
+    if (monotonic() < nextAt) {
       othersWait ||= subject !== last;
       return false;
     }
-    [last, othersWait] = [subject, false];
+    // Not the same one twice in a row while others wait: one that fails by itself would keep the circuit open. For one
+    // pause: the others may not come any more.
+    if (subject === last && othersWait) {
+      yieldsUntil ??= monotonic() + pauseOf(times);
+      if (monotonic() < yieldsUntil) return false;
+    }
+    [last, othersWait, yieldsUntil] = [subject, false, undefined];
     times += 1;
     nextAt = monotonic() + pauseOf(times);
     return true;
@@ -242,6 +248,8 @@ export const createAdmission = (settings: AdmissionSettings) => {
     },
     /** Of the service as a whole. */
     trouble: (service: string): Trouble | undefined => of(service).detector.trouble(),
+    /** Since when it answers this daemon nothing, by the monotonic clock; Infinity: it answers. */
+    silentSince: (service: string): number => of(service).detector.silentSince(),
   };
 };
 

@@ -47,6 +47,7 @@ export const createFailureDetector = (monotonic: () => number) => {
   const suspects = new Set<string>();
   const askedAt = new Map<string, number>();
   let answeredAt = Number.NEGATIVE_INFINITY;
+  let silentSince = Number.POSITIVE_INFINITY;
 
   /** A slow failure may have begun long before others were answered: it says nothing of the service. */
   const isOutdated = (subject: string): boolean => (askedAt.get(subject) ?? Number.POSITIVE_INFINITY) <= answeredAt;
@@ -60,10 +61,14 @@ export const createFailureDetector = (monotonic: () => number) => {
     askedAt.delete(subject);
     suspects.clear();
     answeredAt = monotonic();
+    silentSince = Number.POSITIVE_INFINITY;
   };
 
   const suspect = (subject: string): void => {
-    if (!failing.has(subject) && !isOutdated(subject)) suspects.add(subject);
+    if (!isOutdated(subject)) {
+      silentSince = Math.min(silentSince, monotonic());
+      if (!failing.has(subject)) suspects.add(subject);
+    }
     failing.add(subject);
     askedAt.delete(subject);
   };
@@ -89,6 +94,8 @@ export const createFailureDetector = (monotonic: () => number) => {
     },
     /** Of the service as a whole; the same object as long as the trouble lasts. */
     trouble: (): Trouble | undefined => trouble,
+    /** Since when something fails here, or the key is refused, and nothing was answered; Infinity: it answers. */
+    silentSince: (): number => Math.min(silentSince, trouble?.since ?? Number.POSITIVE_INFINITY),
     /** It had no usable answer last time. */
     isFailing: (subject: string): boolean => failing.has(subject),
     /** It had no answer at all last time, so it may hang again. */

@@ -17,7 +17,9 @@ interface PollingSettings extends Omit<TimetableSettings<Stream>, 'serviceOf' | 
   readersOf(service: string): readonly string[];
   memory: Pick<ReadMemory, 'retain' | 'commit'>;
   poll(stream: Stream, signal: AbortSignal): Promise<number | undefined>;
-  /** Asks a service of which this daemon polls nothing whether it answers. `stream`: for this. */
+  /** Since when a service answers this daemon nothing, by the monotonic clock; Infinity: it answers. */
+  silentSince(service: string): number;
+  /** Asks a service whether it answers, where no poll shows it. `stream`: for this. */
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
   /** Called when other streams are this daemon's: how many, of how many in all. */
   onAssigned(service: string, own: number, total: number): void;
@@ -38,7 +40,7 @@ export const COMMIT_EVERY_MS = 2000;
 const DEADLINE_MS = 600_000;
 
 export const createPolling = (settings: PollingSettings) => {
-  const { services, sources, catalog, own, readersOf, memory, poll, probe, monotonic } = settings;
+  const { services, sources, catalog, own, readersOf, silentSince, memory, poll, probe, monotonic } = settings;
   const { onAssigned, onTurning = () => {}, onError } = settings;
   const stopping = new AbortController();
   let isStarted = false;
@@ -92,9 +94,12 @@ export const createPolling = (settings: PollingSettings) => {
     timetable.set(tasks);
   };
 
-  /** This daemon polls none of its streams, so no poll shows whether the service answers it. */
+  /** No poll of this daemon shows whether the service answers it. */
   const isLeft = (service: string): boolean => {
     if (!readersOf(service).includes(own)) return true;
+    const since = silentSince(service);
+    // A poll failed. Where its stream is at fault and not the service, one question shows that.
+    if (Number.isFinite(since) && since > (probedAt.get(service) ?? startedAt)) return true;
     // Where there are few protocols, one of several daemons may have none.
     const isIdle = assigned.get(service)?.streams.length === 0;
     return isIdle && monotonic() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;

@@ -42,6 +42,8 @@ export interface Stage {
   daemons: readonly [DaemonProcess, ...DaemonProcess[]];
   /** The ways of all daemons to the service and to the receivers. */
   links: Record<End, Link>;
+  /** The way of one daemon to the service. */
+  wayOf(daemon: DaemonProcess): Link;
   stream: Stream;
   random: Random;
   /** Of everything that is written. */
@@ -126,15 +128,21 @@ const build = async (options: StageOptions, seed: number, directory: string, und
 
   const root = await options.root?.();
   const environment = sandboxEnvironment(addresses);
-  const service = { name: 'sandbox', baseUrl: environment.TOCSIN_SANDBOX_SERVICE, apiKey: real.service.apiKey };
+  const service = { name: 'sandbox', apiKey: real.service.apiKey, timeout: SERVICE_TIMEOUT };
+  const ways = new Map<DaemonProcess, Link>();
   const process = async (index: number): Promise<DaemonProcess> => {
+    const way = await openLink(() => links.service.port);
+    undo.push(way.close);
     const place = {
-      services: [{ ...service, timeout: SERVICE_TIMEOUT }],
+      services: [{ ...service, baseUrl: through(addresses.service.url, way, host) }],
       redis: { ...redis.configOf(index), prefix: PREFIX },
     };
     const configText = await configTextOf(kinds, PACE, place, config);
     const files = join(directory, `daemon-${index + 1}`);
-    return createDaemonProcess({ directory: files, configText, environment, ...(root !== undefined && { root }) });
+    const options = { directory: files, configText, environment, ...(root !== undefined && { root }) };
+    const daemon = await createDaemonProcess(options);
+    ways.set(daemon, way);
+    return daemon;
   };
   const [first, ...others] = await Promise.all(Array.from({ length: count }, (_, index) => process(index)));
   if (first === undefined) throw new Error('no daemon');
@@ -165,6 +173,7 @@ const build = async (options: StageOptions, seed: number, directory: string, und
     redis,
     daemons,
     links,
+    wayOf: (daemon) => ways.get(daemon) ?? links.service,
     stream,
     random,
     directory,

@@ -77,6 +77,14 @@ describe('the circuit breaker of a service', () => {
     expect(through).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
   });
 
+  test('lets the same one through again where those that had waited do not come any more', () => {
+    const { admit, failAll, probes, time } = setUp();
+    failAll(['a', 'b', 'c']);
+    time.now += 15_000;
+    expect(['a', 'b'].filter(admit)).toEqual(['a']);
+    expect(probes(15_000).length).toBeGreaterThan(1);
+  });
+
   test('lets one probe that worked before besides those that fail by themselves', () => {
     const { detector, admit, failAll, time } = setUp();
     failAll(['a', 'b', 'c']);

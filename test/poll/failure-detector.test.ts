@@ -128,6 +128,40 @@ describe('a service as polls see it', () => {
   });
 });
 
+describe('a service that does not answer this daemon', () => {
+  test('is silent since the first failure behind its last answer, however few fail and however long', () => {
+    const { time, detector, failAll } = setUp();
+    expect(detector.silentSince()).toBe(Infinity);
+    failAll(['only']);
+    const since = time.now;
+    time.now += 3000;
+    failAll(['only']);
+    expect(detector.silentSince()).toBe(since);
+    detector.worked('listing');
+    expect(detector.silentSince()).toBe(Infinity);
+    // It had failed before others were answered; since it fails again nobody is.
+    time.now += 1000;
+    failAll(['only']);
+    expect(detector.silentSince()).toBe(time.now);
+  });
+
+  test('is not by a failure that began before others were answered', () => {
+    const { time, detector, failAll } = setUp();
+    detector.asked('slow');
+    time.now += 50;
+    detector.worked('quick');
+    time.now += 10_000;
+    failAll(['slow']);
+    expect(detector.silentSince()).toBe(Infinity);
+  });
+
+  test('is since its key is refused', () => {
+    const { time, detector } = setUp();
+    detector.refused();
+    expect(detector.silentSince()).toBe(time.now);
+  });
+});
+
 describe('a subject hangs', () => {
   test('from no answer at all to the first of any kind', () => {
     const { detector, failAll } = setUp();

@@ -40,6 +40,7 @@ const setUp = () => {
       answered: (_service, subject) => void seen.push(`answered ${subject}`),
       unasked: (_service, subject) => void seen.push(`unasked ${subject}`),
       failed: async (_service, subject) => void seen.push(`failed ${subject}`),
+      silentSince: () => Infinity,
       trouble: () => (world.isDown ? { kind: 'down', since: 0 } : undefined),
     },
     poll: async ({ protocols }) => {

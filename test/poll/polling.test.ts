@@ -13,12 +13,14 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
   const clock = { ahead: 0 };
   const probed: (string | undefined)[][] = [];
   const readers: Record<string, string[]> = { good: ['own'], bad: ['own'] };
+  const silent: Record<string, number> = {};
   const polling = createPolling({
     services: ['good', 'bad'],
     sources: ['inspections'],
     catalog: { protocols },
     own: 'own',
     readersOf: (service) => readers[service] ?? [],
+    silentSince: (service) => silent[service] ?? Infinity,
     memory: { retain: () => {}, commit: async () => {} },
     poll: async ({ protocols: [protocol = ''] }) => {
       polled.push(protocol);
@@ -38,7 +40,7 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
     },
   });
   onTestFinished(() => polling.stop(100));
-  return { polling, polled, probed, readers, clock };
+  return { polling, polled, probed, readers, silent, clock };
 };
 
 test('a service whose catalog cannot be read now does not keep the protocols of another from being polled', async () => {
@@ -75,6 +77,23 @@ test('a service of which this daemon has nothing to poll is probed: else nothing
   clock.ahead = 15_000;
   await until('it is probed', () => probed.length > 0);
   expect(probed).toEqual([['bad', undefined]]);
+});
+
+test('where a poll failed and nothing answered since, one cheap question shows whether the service is there', async () => {
+  const list = listOf('Vault');
+  const { polling, polled, probed, silent, clock } = setUp(async () => list);
+  polling.start();
+  await until('both services are polled', () => polled.length > 1);
+  silent.bad = performance.now();
+  await until('it is probed', () => probed.length > 0);
+  // Once for each time that it falls silent: its own polls show when it is back.
+  clock.ahead = 5000;
+  silent.bad = performance.now() + clock.ahead;
+  await until('it is probed again', () => probed.length > 1);
+  expect(probed).toEqual([
+    ['bad', undefined],
+    ['bad', undefined],
+  ]);
 });
 
 test('as long as the same daemons live, Redis is not asked every second what is listed', async () => {

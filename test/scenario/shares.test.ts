@@ -1,5 +1,6 @@
 /** Daemons that share a Redis divide the protocols among those that live and that the service answers. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLink } from '../fault/link.ts';
 import { until } from '../support/until.ts';
 import { type RunningDaemon, startDaemon } from './daemons.ts';
 import { startWorld } from './world.ts';
@@ -41,6 +42,46 @@ test('what the service does not answer one daemon is read by the other', async (
   await world.balanced();
   await blind.stop();
 }, 60_000);
+
+test('the only protocol is given up by the daemon that is cut off from the service, as another reads it well', async () => {
+  const alerts = { sources: ['inspections'] };
+  const world = await startWorld({ names: ['Vault'], kinds: ['webhook'], config: { alerts } });
+  const [service] = world.config.services;
+  if (service === undefined) throw new Error('no service');
+  const open = async () => {
+    const url = new URL(service.baseUrl);
+    const { port } = url;
+    const link = await openLink(() => Number(port));
+    url.port = String(link.port);
+    const services = [{ ...service, baseUrl: url.href, timeout: 1000 }];
+    const daemon = await startDaemon({ ...world.config, services });
+    onTestFinished(async () => {
+      await daemon.stop();
+      await link.close();
+    });
+    return { link, daemon, polls: () => daemon.log('polled').length };
+  };
+  const both = [await open(), await open()];
+  /** The one that reads it alone by now. */
+  const reader = async () => {
+    let before = both.map(({ polls }) => polls());
+    const grown = () => both.map(({ polls }, n) => polls() - (before[n] ?? 0));
+    await until('one of them reads it alone', () => {
+      if (grown().every((count) => count > 0)) before = both.map(({ polls }) => polls());
+      return grown().some((count) => count > 5);
+    });
+    return both.find((_, n) => grown()[n] !== 0);
+  };
+  await until('both are known', async () => (await both[0]?.daemon.status())?.daemons.length === 2);
+  const first = await reader();
+  first?.link.swallow();
+  expect(await reader()).not.toBe(first);
+  world.critical('Vault', 5);
+  await world.balanced();
+  first?.link.heal();
+  const before = first?.polls() ?? 0;
+  await until('it has its share again', () => (first?.polls() ?? 0) > before + 5);
+}, 90_000);
 
 test('with interval: auto a few protocols are read every second, and everybody can see it', async () => {
   const world = await startWorld({

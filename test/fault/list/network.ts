@@ -1,8 +1,10 @@
 /** Connections that fall silent without being closed, and names that nobody knows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHANNEL_KINDS } from '../../../src/alert.ts';
+import { until } from '../../support/until.ts';
+import type { DaemonProcess } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
-import type { End } from '../stage.ts';
+import type { End, Stage } from '../stage.ts';
 
 const SILENT_MS = 10_000;
 
@@ -32,6 +34,20 @@ const names = (how: 'unknown' | 'silent'): Fault => ({
   },
 });
 
+/** Three intervals, and what a daemon needs to know that the service answers others only. */
+const FOUND_WITHIN_MS = 20_000;
+
+/** Cuts one daemon off from the service; what is written meanwhile is found by the other. */
+const cutOff = async (stage: Stage, daemon: DaemonProcess): Promise<void> => {
+  const { names, sandbox, books, wayOf } = stage;
+  wayOf(daemon).swallow();
+  await sleep(SILENT_MS);
+  const written = names.map((protocol) => sandbox.service.insertInspection({ protocol, assessment: 'critical' }));
+  const isFound = () => written.every(({ txHash }) => books.arrivalsOf(txHash).length > 0);
+  await until('the other daemon finds what is written', isFound, FOUND_WITHIN_MS);
+  wayOf(daemon).heal();
+};
+
 export const NETWORK_FAULTS: readonly Fault[] = [
   {
     name: 'half-open-redis',
@@ -45,6 +61,18 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     },
   },
   ...(['service', ...CHANNEL_KINDS] as const).map(halfOpen),
+  {
+    name: 'cut-off',
+    what: 'connections of one of two daemons to the service swallow all bytes until the other has found its alerts; then the same the other way round',
+    stage: { daemons: 2 },
+    doubles: 'none',
+    strike: async (stage) => {
+      for (const daemon of stage.daemons) {
+        await cutOff(stage, daemon);
+        await sleep(SILENT_MS);
+      }
+    },
+  },
   names('unknown'),
   names('silent'),
 ];
