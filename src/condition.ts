@@ -4,37 +4,6 @@
  */
 import { clockText } from './time.ts';
 
-/** The worst first: every view shows them in this order. */
-export const CONDITION_NAMES = [
-  'daemon',
-  'redis',
-  'service',
-  'unread',
-  'silent',
-  'channel',
-  'destination',
-  'queue',
-  'durability',
-  'dead',
-  'audit',
-  'jobs',
-  'config',
-  'template',
-  'disk',
-  'clock',
-  'loop',
-  'heartbeat',
-  'buttons',
-  'unwatched',
-  'held',
-  'left-jobs',
-  'slow-polls',
-  'routing',
-  'removed',
-  'malformed',
-] as const;
-export type ConditionName = (typeof CONDITION_NAMES)[number];
-
 interface Row {
   /** `note`: when there is time. `blind`: alerts may not be found at all. Of both others somebody has to do something. */
   severity: 'note' | 'needs somebody' | 'blind';
@@ -51,7 +20,7 @@ interface Row {
   /** `found`: its finder knows when it is news. `lasting`: when it has lasted for `watchdog.after`. */
   announcedWhen: 'found' | 'lasting';
   /** It may follow from one of this name: then it is listed there, and not announced besides. */
-  partOf?: ConditionName;
+  partOf?: 'service' | 'channel';
   /** What becomes of alerts meanwhile: a sentence without its full stop. */
   effect: string;
   /** What to do next: part of a sentence, which begins where `To do: ` ends. */
@@ -69,6 +38,7 @@ const OF_ONE = { ...PASSING, isOfOneDaemon: true } as const;
 /** A standing remark: `status` and the page have it. */
 const NOTE = { ...SHARED, severity: 'note', hears: 'nobody', effect: 'Alerts are found and sent' } as const;
 
+/** The worst first: every view shows them in this order. */
 const CONDITIONS = {
   daemon: {
     ...{ ...BLIND, ...NO_STOP, hears: 'nobody' },
@@ -215,7 +185,11 @@ const CONDITIONS = {
     ...{ ...NOTE, effect: 'No alert was made of them' },
     todo: 'see `malformed item` in the log, and ask the people who run the service',
   },
-} as const satisfies Record<ConditionName, Row>;
+} as const satisfies Record<string, Row>;
+
+export type ConditionName = keyof typeof CONDITIONS;
+
+export const CONDITION_NAMES = Object.keys(CONDITIONS) as ConditionName[];
 
 export const rowOf = (name: ConditionName): Row => CONDITIONS[name];
 

@@ -5,27 +5,23 @@
 import { type Condition, type ConditionName, conditionKey } from '../condition.ts';
 import { iso } from '../time.ts';
 
-export interface Conditions {
-  /**
-   * `what` begins a sentence and `why` ends it, both without secrets and without a full stop. `of` distinguishes
-   * conditions of one name. One that is reported again keeps its beginning. With `lastsMs` it is over by itself when it
-   * was not reported for so long. `todo`: what mends just this one.
-   */
-  report(
-    name: ConditionName,
-    what: string,
-    details?: { why?: string; of?: string; todo?: string; under?: string; lastsMs?: number },
-  ): void;
-  /** Does nothing where there was none. */
-  over(name: ConditionName, of?: string): void;
-  /** The first to begin comes first. */
-  current(): Condition[];
+interface Details {
+  /** The end of the sentence: the error in words. */
+  why?: string;
+  /** Distinguishes conditions of one name. */
+  of?: string;
+  /** What mends just this one. */
+  todo?: string;
+  /** See `Condition`. */
+  under?: string;
+  /** It is over by itself when it was not reported for so long. */
+  lastsMs?: number;
 }
 
 /** What is reported comes from closed sets; should it not, the list still is short: it is written every few seconds. */
 const MOST = 50;
 
-export const createConditions = ({ now }: { now(): number }): Conditions => {
+export const createConditions = ({ now }: { now(): number }) => {
   const known = new Map<string, Condition>();
   const endsAt = new Map<string, number>();
 
@@ -38,20 +34,25 @@ export const createConditions = ({ now }: { now(): number }): Conditions => {
   };
 
   return {
-    report: (name, what, { of = '', lastsMs, ...more } = {}) => {
+    /** `what` begins a sentence, without secrets and without a full stop. One that is reported again keeps its beginning. */
+    report: (name: ConditionName, what: string, { of = '', lastsMs, ...more }: Details = {}): void => {
       endThose();
       const key = conditionKey({ name, of });
       if (!known.has(key) && known.size >= MOST) return;
       known.set(key, { name, of, what, ...more, since: known.get(key)?.since ?? iso(now()) });
       if (lastsMs !== undefined) endsAt.set(key, now() + lastsMs);
     },
-    over: (name, of = '') => {
+    /** Does nothing where there was none. */
+    over: (name: ConditionName, of = ''): void => {
       known.delete(conditionKey({ name, of }));
       endsAt.delete(conditionKey({ name, of }));
     },
-    current: () => {
+    /** The first to begin comes first. */
+    current: (): Condition[] => {
       endThose();
       return [...known.values()];
     },
   };
 };
+
+export type Conditions = ReturnType<typeof createConditions>;

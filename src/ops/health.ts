@@ -6,16 +6,10 @@
 import { type Condition, rowOf } from '../condition.ts';
 import { iso } from '../time.ts';
 
-interface LoopReport {
-  name: string;
-  status: 'turning' | 'stuck';
-  /** ISO 8601. */
-  lastBeat: string;
-}
-
 interface LiveReport {
   status: 'ok' | 'stuck';
-  loops: LoopReport[];
+  /** `lastBeat`: ISO 8601. */
+  loops: { name: string; status: 'turning' | 'stuck'; lastBeat: string }[];
 }
 
 export interface CheckReport {
@@ -146,7 +140,7 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     },
 
     live: (): LiveReport => {
-      const reports = [...loops].map(([name, { boundMs, beatAt }]): LoopReport => {
+      const reports = [...loops].map(([name, { boundMs, beatAt }]): LiveReport['loops'][number] => {
         const status = now() - beatAt > boundMs ? 'stuck' : 'turning';
         return { name, status, lastBeat: iso(beatAt) };
       });

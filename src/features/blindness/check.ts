@@ -82,7 +82,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     const text = `the service cannot be read${begun.isWhole ? '' : ' in part'}`;
     return {
       ...{ key: `${service} ${since} ${contentId(...protocols).slice(0, 12)}`, about: 'service.unread' },
-      ...{ since, at: since, reason, members: protocols, counted: [`unread-${contentId(service)}`] },
+      ...{ since, reason, members: protocols, counted: [`unread-${contentId(service)}`] },
       words: (_, comesAndGoes) => unreadText({ ...facts, protocols, comesAndGoes }),
       said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
     };

@@ -11,7 +11,7 @@ import type { Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, type Announcer, type Group } from '../conditions/announcer.ts';
-import type { OutageStore } from '../conditions/outages.ts';
+import type { Outage, OutageStore } from '../conditions/outages.ts';
 import { GROUPS } from '../conditions/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
@@ -102,6 +102,8 @@ const createOnMoved = (dependencies: OutageNotifierDependencies) => {
 };
 
 const BROKEN = 'a destination is broken';
+/** Until then the daemon that found it announces it, as it knows the people of its protocols. */
+const LEFT_AFTER_MS = 30_000;
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
@@ -147,7 +149,10 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
 
   /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */
   const complete = async (): Promise<void> => {
-    for (const one of await outages.unannounced()) await announcer.tell(groupOf(one.id ?? one.key, []), one);
+    const isLeft = ({ since }: Outage): boolean => now() - Date.parse(since) > LEFT_AFTER_MS;
+    for (const one of (await outages.unannounced()).filter(isLeft)) {
+      await announcer.tell(groupOf(one.id ?? one.key, []), one);
+    }
   };
 
   return { onBroken, onRecovered, complete, onMoved: createOnMoved(dependencies) };

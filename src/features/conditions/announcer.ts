@@ -15,7 +15,7 @@ export const COMES_AND_GOES =
   'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 
 interface AnnouncerDependencies {
-  store: Pick<AnnouncedStore, 'list' | 'set' | 'replace' | 'remove' | 'inForce' | 'count'>;
+  store: Pick<AnnouncedStore, 'list' | 'replace' | 'inForce' | 'count'>;
   locks: Pick<Locks, 'take'>;
   announce: Announce;
   /** Who is to hear of it before the fallback is. */
@@ -65,19 +65,7 @@ const UNHEARD = ', and no channel works that could announce it';
 
 const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
 
-interface ReadersInput {
-  operators: readonly Destination[];
-  fallback: readonly Destination[];
-  /** Of the protocols that it is about. Webhooks among them are nobody who reads. */
-  people: readonly Destination[];
-  isWell(destination: Destination): boolean;
-}
-
 /** The operators; where none of them can be reached, the fallback; then people of the same protocols; else nobody. */
-const readersAmong = ({ operators, fallback, people, isWell }: ReadersInput): Destination[] =>
-  [operators, fallback, people.filter(isHuman)].map((list) => list.filter(isWell)).find(({ length }) => length > 0) ??
-  [];
-
 const createReaders =
   ({ store, operators, fallback }: AnnouncerDependencies) =>
   async (group: Group, one: Announced) => {
@@ -87,7 +75,8 @@ const createReaders =
     const isPart = group.isPartOf?.(one) ?? (() => false);
     const isBroken = await brokenAmong(store, all);
     const isWell = (destination: Destination): boolean => !isPart(destination) && !isBroken(destination);
-    return { readers: readersAmong({ operators, fallback, people, isWell }), isAnybody: all.length > 0 };
+    const working = [operators, fallback, people].map((list) => list.filter(isWell));
+    return { readers: working.find(({ length }) => length > 0) ?? [], isAnybody: all.length > 0 };
   };
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
@@ -99,19 +88,16 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   const sayBegun = ({ said, announcedTo }: Announced, announcement: string | undefined, but = ''): void =>
     log.error({ ...said.fields, announcement, announcedTo: labelsOf(announcedTo) }, `${said.text}${but}`);
 
-  const change = (group: Group, before: Announced, after: Announced): Promise<boolean> =>
-    store.replace(group.name, before.id ?? before.key, before, after);
-
   /** Who hears of it, chosen once: where a daemon ends after that, another one completes it. Undefined for nobody now. */
   const choose = async (group: Group, one: Announced, isFirst: boolean): Promise<Announced | undefined> => {
     if (one.announcedTo.length > 0) return one;
     const { readers, isAnybody } = await readersOf(group, one);
     if (readers.length > 0) {
       const chosen = { ...one, announcedTo: readers };
-      return (await change(group, one, chosen)) ? chosen : undefined;
+      return (await store.replace(group.name, one, chosen)) ? chosen : undefined;
     }
     if (isFirst) sayBegun(one, undefined, isAnybody ? UNHEARD : ', and it is announced to nobody');
-    if (!isAnybody) await change(group, one, { ...one, isAnnounced: true });
+    if (isFirst && !isAnybody) await store.replace(group.name, one, { ...one, isAnnounced: true });
     return undefined;
   };
 
@@ -120,15 +106,15 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     if (await group.isHeldBack?.(one)) return;
     const chosen = await choose(group, one, isFirst);
     if (chosen === undefined) return;
-    const { about, key, text: message, at, announcedTo } = chosen;
-    const announcement = await announce({ about, key, message }, Date.parse(at), announcedTo);
+    const { about, key, text: message, since, announcedTo } = chosen;
+    const announcement = await announce({ about, key, message }, Date.parse(since), announcedTo);
     // It may be over meanwhile.
-    await change(group, chosen, { ...chosen, isAnnounced: true });
+    await store.replace(group.name, chosen, { ...chosen, isAnnounced: true });
     sayBegun(chosen, announcement);
   };
 
   const keep = async (group: Group, one: Announced): Promise<void> => {
-    await store.set(group.name, one);
+    await store.replace(group.name, undefined, one);
     if (one.isAnnounced) sayBegun(one, undefined);
     else await tell(group, one, true);
   };
@@ -158,8 +144,7 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     const announcement = readers.length === 0 ? undefined : await announce({ about, key, message }, now(), readers);
     for (const { announced, members } of of) {
       const left = announced.members.filter((name) => !members.includes(name));
-      if (left.length === 0) await store.remove(group.name, announced);
-      else await store.set(group.name, { ...announced, members: left });
+      await store.replace(group.name, announced, left.length === 0 ? undefined : { ...announced, members: left });
     }
     log.info({ ...said.fields, announcement, announcedTo: labelsOf(readers) }, said.text);
   };

@@ -35,24 +35,17 @@ export interface HeardDaemon extends DaemonReport {
   silentMs: number;
 }
 
-export interface DaemonReports {
-  write(report: DaemonReport): Promise<void>;
-  remove(id: string): Promise<void>;
-  /** The one that was heard last comes first. */
-  list(): Promise<HeardDaemon[]>;
-}
-
 /** A daemon that ended without removing its report is remembered for this long. */
 const KEEP_MS = 86_400_000;
 /** A daemon that crashes at every start leaves one report each time; no more than these are kept, the newest. */
 export const MOST_DAEMONS = 50;
 
-export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now: () => number): DaemonReports => {
+export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const index = `${prefix}:daemons`;
   const keyOf = (id: string): string => `${prefix}:daemon:${id}`;
 
   return {
-    write: async (report) => {
+    write: async (report: DaemonReport): Promise<void> => {
       const batch = redis.pipeline().set(keyOf(report.id), JSON.stringify(report), 'PX', KEEP_MS);
       batch
         .zadd(index, now(), report.id)
@@ -60,10 +53,11 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
         .pexpire(index, KEEP_MS);
       await execute(batch);
     },
-    remove: async (id) => {
+    remove: async (id: string): Promise<void> => {
       await execute(redis.pipeline().del(keyOf(id)).zrem(index, id));
     },
-    list: async () => {
+    /** The one that was heard last comes first. */
+    list: async (): Promise<HeardDaemon[]> => {
       const ids = await redis.zrange(index, '0', '-1');
       if (ids.length === 0) return [];
       const batch = redis.pipeline();
@@ -78,6 +72,8 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
     },
   };
 };
+
+export type DaemonReports = ReturnType<typeof createDaemonReports>;
 
 /** Daemons report every few seconds; one that was not heard for this long does not run, or cannot write to Redis. */
 export const SILENT_AFTER_MS = 20_000;

@@ -4,7 +4,6 @@
  */
 import { type Condition, conditionKey, foldConditions, rowOf } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
-import { senderId } from '../../item.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import { listText } from '../../text.ts';
@@ -26,26 +25,14 @@ const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
 };
 
 /** What was announced of a service: what cannot be read, or of which nothing is inspected. */
-interface OfService {
-  service: string;
-  announced: Pick<Announced, 'since' | 'members' | 'announcedTo'>;
-}
+type OfService = Pick<Announced, 'since' | 'members' | 'announcedTo'> & { service: string };
 
 const labelsOf = ({ announcedTo }: Pick<Announced, 'announcedTo'>): string[] => announcedTo.map(({ label }) => label);
 
-const silentCondition = ({ service, announced: { since, members, announcedTo } }: OfService): Condition => ({
-  ...{ name: 'silent', of: `${service} ${since}`, under: service, since },
-  what: `${service}: nothing is inspected of ${listText(members)}`,
-  announcedTo: labelsOf({ announcedTo }),
+const silentCondition = (one: OfService): Condition => ({
+  ...{ name: 'silent', of: `${one.service} ${one.since}`, under: one.service, since: one.since },
+  ...{ what: `${one.service}: nothing is inspected of ${listText(one.members)}`, announcedTo: labelsOf(one) },
 });
-
-const outageCondition = ({ id, kind, name, since, message, todo, announcedTo }: CurrentOutage): Condition => {
-  const own = todo === undefined ? {} : { todo };
-  const facts = { what: `${name} takes no alerts`, why: message, since, announcedTo, ...own };
-  return id === senderId(kind)
-    ? { name: 'channel', of: kind, ...facts }
-    : { name: 'destination', of: id, under: kind, ...facts };
-};
 
 const deadCondition = (dead: number): Condition[] => {
   if (dead === 0) return [];
@@ -78,7 +65,7 @@ export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: Kn
   foldConditions([
     ...daemonCondition(daemons),
     ...silent.map(silentCondition),
-    ...broken.map(outageCondition),
+    ...broken.map(({ condition }) => condition),
     ...deadCondition(dead),
     ...daemons.filter(isRunning).flatMap(foundBy),
     ...notes,
@@ -91,9 +78,9 @@ export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: Kn
 const heardOf = (troubles: readonly Announced[], unread: readonly OfService[]): Map<string, string[]> =>
   new Map([
     ...troubles.flatMap((one) => one.members.map((key) => [key, labelsOf(one)] as const)),
-    ...unread.map(({ service: of, announced }) => {
-      const name = announced.members.length === 0 ? 'service' : 'unread';
-      return [conditionKey({ name, of }), labelsOf(announced)] as const;
+    ...unread.map((one) => {
+      const name = one.members.length === 0 ? 'service' : 'unread';
+      return [conditionKey({ name, of: one.service }), labelsOf(one)] as const;
     }),
   ]);
 
@@ -131,14 +118,12 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
   const { config, dead, destinationStats, names, outageStore, announced } = dependencies;
   const [daemons, stats, named] = await Promise.all([daemonsOf(dependencies), destinationStats.list(), names.all()]);
   const destinations = stats.map((one) => withName(one, named));
-  const ofServices = async (group: (service: string) => string): Promise<OfService[]> =>
-    (
-      await Promise.all(
-        config.services.map(async ({ name: service }) =>
-          (await announced.list(group(service))).map((one) => ({ service, announced: one })),
-        ),
-      )
-    ).flat();
+  const ofServices = async (group: (service: string) => string): Promise<OfService[]> => {
+    const found = config.services.map(async ({ name: service }) =>
+      (await announced.list(group(service))).map((one) => ({ ...one, service })),
+    );
+    return (await Promise.all(found)).flat();
+  };
   const state = {
     daemons,
     broken: await currentOutages(outageStore, destinations),

@@ -1,6 +1,7 @@
 /** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/record.ts`. */
 import type { Cluster, Redis } from 'ioredis';
 import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import type { Condition } from '../../condition.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { senderId } from '../../item.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
@@ -21,7 +22,7 @@ export interface Outage extends Announced, Facts {}
 type Noted = Facts & Pick<Announced, 'since' | 'announcedTo'> & Partial<Announced>;
 
 const outageOf = (id: string, noted: Noted): Outage => ({
-  ...{ id, key: `${id} ${noted.since}`, about: 'destination.broken', at: noted.since, members: [id] },
+  ...{ id, key: `${id} ${noted.since}`, about: 'destination.broken', members: [id] },
   ...{ text: '', said: { text: 'a destination is broken', fields: {} }, isAnnounced: true },
   ...noted,
 });
@@ -38,13 +39,13 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
     if (before !== undefined && isInForce(before)) return before;
     const outage = outageOf(id, noted);
     // Another daemon may have noted it meanwhile: then its note holds.
-    return (await replace(GROUPS.broken, id, before, outage)) ? outage : note(id, noted);
+    return (await replace(GROUPS.broken, before, outage)) ? outage : note(id, noted);
   };
   /** Only this one: another that was noted meanwhile stays. */
   const remove = async (id: string, outage: Outage): Promise<void> => {
     const kept = await find(id);
     if (kept?.key !== outage.key) return;
-    if (!(await replace(GROUPS.broken, id, kept, undefined))) await remove(id, outage);
+    if (!(await replace(GROUPS.broken, kept, undefined))) await remove(id, outage);
   };
   return {
     ...{ note, find, count: store.count },
@@ -56,7 +57,7 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
     /** `at`: ISO 8601. Its end is not announced yet. */
     enabled: async (id: string, at: string): Promise<void> => {
       const before = await find(id);
-      if (before !== undefined) await replace(GROUPS.broken, id, before, { ...before, enabledAt: at });
+      if (before !== undefined) await replace(GROUPS.broken, before, { ...before, enabledAt: at });
     },
     remove,
   };
@@ -64,36 +65,29 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
 
 export type OutageStore = ReturnType<typeof createOutageStore>;
 
-/** A destination or a sender that is broken now. */
+/** A destination or a sender that is broken now, by its id, and what is said of it. */
 export interface CurrentOutage {
-  /** A destination's id, or `sender-KIND`. */
   id: string;
   kind: ChannelKind;
-  /** In words. */
-  name: string;
-  /** ISO 8601. */
-  since: string;
-  /** The error that it gave, in a sentence without secrets. */
-  message: string;
-  /** What mends it, as part of a sentence, where that is known. */
-  todo?: string;
-  /** Who heard of it, as people read destinations. */
-  announcedTo: string[];
+  condition: Condition;
 }
 
 export const currentOutages = async (
   outages: Pick<OutageStore, 'get'>,
   destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
 ): Promise<CurrentOutage[]> => {
-  const subjects = [
-    ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
-    ...destinations.map((one) => ({ id: one.id, kind: one.kind, name: nameOf(one) })),
-  ];
+  const senders = CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, named: `everything by ${kind}` }));
+  const subjects = [...senders, ...destinations.map((one) => ({ ...one, named: nameOf(one) }))];
   const found = await outages.get(subjects.map(({ id }) => id));
-  return subjects.flatMap((subject) => {
-    const { since, message, explanation, announcedTo = [] } = found.get(subject.id) ?? {};
-    if (since === undefined || message === undefined) return [];
-    const own = explanation === undefined ? {} : { todo: explanation.todo };
-    return [{ ...subject, since, message, announcedTo: announcedTo.map(({ label }) => label), ...own }];
+  return subjects.flatMap(({ id, kind, named }) => {
+    const outage = found.get(id);
+    if (outage === undefined) return [];
+    const { since, message: why, explanation, announcedTo } = outage;
+    const condition: Condition = {
+      ...(id === senderId(kind) ? { name: 'channel', of: kind } : { name: 'destination', of: id, under: kind }),
+      ...{ what: `${named} takes no alerts`, why, since, announcedTo: announcedTo.map(({ label }) => label) },
+      ...(explanation && { todo: explanation.todo }),
+    };
+    return [{ id, kind, condition }];
   });
 };

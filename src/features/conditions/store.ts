@@ -2,7 +2,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Announcement, Destination } from '../../alert.ts';
 import { senderId } from '../../item.ts';
-import { execute } from '../../redis/pipeline.ts';
 
 export interface Announced {
   /** Names the announcement: the same key is the same announcement. The record is known by it, or by its `id`. */
@@ -11,9 +10,8 @@ export interface Announced {
   about: Announcement;
   /** The whole: the daemon that completes it says the same. */
   text: string;
-  /** ISO 8601: since when it is so, and what the announcement is dated. */
+  /** ISO 8601: what the announcement is dated; mostly, since when it is so. */
   since: string;
-  at: string;
   /** What of it is not over yet, each by its name; empty where it is one thing. */
   members: string[];
   /** Who gets the announcement, and the one of its end. */
@@ -61,13 +59,15 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
   const keyOf = (group: string): string => `${prefix}:announced:${group}`;
   const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
-  /** False where it is not as it was read any more. */
+  /** Adds, changes or removes one. False where it is not as it was read any more. */
   const replace = async (
     group: string,
-    id: string,
     before: Announced | undefined,
     after: Announced | undefined,
-  ): Promise<boolean> => (await redis.eval(REPLACE, 1, keyOf(group), id, jsonOf(before), jsonOf(after), KEEP_MS)) === 1;
+  ): Promise<boolean> => {
+    const { id, key } = after ?? before ?? { key: '' };
+    return (await redis.eval(REPLACE, 1, keyOf(group), id ?? key, jsonOf(before), jsonOf(after), KEEP_MS)) === 1;
+  };
 
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
     if (ids.length === 0) return new Map();
@@ -86,18 +86,6 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
       const old = all.filter(([, one]) => !isKept(one)).map(([id]) => id);
       if (old.length > 0) await redis.hdel(keyOf(group), ...old);
       return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted((a, b) => a.since.localeCompare(b.since));
-    },
-    set: async (group: string, one: Announced): Promise<void> => {
-      const key = keyOf(group);
-      await execute(
-        redis
-          .pipeline()
-          .hset(key, one.id ?? one.key, JSON.stringify(one))
-          .pexpire(key, KEEP_MS),
-      );
-    },
-    remove: async (group: string, { id, key }: Pick<Announced, 'id' | 'key'>): Promise<void> => {
-      await redis.hdel(keyOf(group), id ?? key);
     },
     /** Of those of `ids` that are there and in force. */
     inForce: async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> =>

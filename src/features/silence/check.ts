@@ -125,7 +125,7 @@ const beginningOf = (service: string, found: readonly SilentProtocol[], at: numb
   const since = iso(at - Math.min(...found.map(({ forMs }) => forMs)));
   return {
     key: `${service} ${iso(at)} ${contentId(...members).slice(0, 12)}`,
-    ...{ about: 'protocol.silent', since, at: since, members },
+    ...{ about: 'protocol.silent', since, members },
     counted: members.map((name) => `silence-${contentId(service, name)}`),
     isLater: true,
     words: (loud) =>

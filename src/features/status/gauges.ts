@@ -76,7 +76,7 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   metrics.brokenDestinations.reset();
   for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
   for (const { name: service } of config.services) {
-    const own = silent.filter((one) => one.service === service).flatMap(({ announced }) => announced.members);
+    const own = silent.filter((one) => one.service === service).flatMap(({ members }) => members);
     metrics.silentProtocols.set({ service }, own.length);
   }
   setTroubles(dependencies, conditions);

@@ -78,7 +78,7 @@ const beginningOf = (
   const members = conditions.map(conditionKey);
   return {
     ...{ key: `${iso(at)} ${contentId(...members).slice(0, 12)}`, about: 'trouble.begun', conditions, members },
-    ...{ since: iso(at), at: iso(at) },
+    since: iso(at),
     counted: members.map((key) => `watchdog-${contentId(key)}`),
     words: (loud, comesAndGoes) => begunText(of(loud), { comesAndGoes }),
     said: { text: 'trouble in Tocsin itself', fields: { troubles: conditions.map(conditionText) } },

@@ -17,7 +17,7 @@ const notKnown: Reading = { wasRead: false, unreadMs: 0 };
 
 const told = (members: string[] = []): Announced => ({
   ...{ key: 'k', about: 'service.unread', text: '', said: { text: '', fields: {} } },
-  ...{ since: '2026-11-20T10:00:00.000Z', at: '2026-11-20T10:00:00.000Z' },
+  since: '2026-11-20T10:00:00.000Z',
   ...{ members, announcedTo: [], isAnnounced: true },
 });
 const part = (...protocols: string[]): Announced => told(protocols);

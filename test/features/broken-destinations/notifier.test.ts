@@ -24,7 +24,7 @@ type Changes = Partial<
 > & { broken?: string[] };
 
 const outageOf = (id: string, noted: object): Outage => ({
-  ...{ id, key: id, about: 'destination.broken', at: '', since: '', members: [id], text: '', announcedTo: [] },
+  ...{ id, key: id, about: 'destination.broken', since: '', members: [id], text: '', announcedTo: [] },
   ...{ isAnnounced: true, said: { text: '', fields: {} }, ...OUTAGE, ...noted },
 });
 
@@ -42,8 +42,8 @@ const setUp = (routed: Destination[], { broken = [], ...changes }: Changes = {})
   const announcer = createAnnouncer({
     ...{ announce, locks: { take: async () => undefined } },
     store: {
-      ...{ list: async () => [], remove: async () => {}, count: async () => 1 },
-      ...{ set: async () => {}, replace: async () => true },
+      ...{ list: async () => [], count: async () => 1 },
+      replace: async () => true,
       inForce: async (_group: string, ids: readonly string[]) => {
         seen.asked.push(...ids);
         return brokenOf(ids) as never;

@@ -69,8 +69,8 @@ test.each(CONDITION_NAMES)('%s says what to do next, and what becomes of alerts'
 });
 
 test('protocols of which nothing is inspected are one of them, which their own feature announces', () => {
-  const announced = { members: ['Vault', 'Bridge', 'Farm', 'Pool'], since: at(9000), announcedTo: [] };
-  const silent = [{ service: 'main', announced }];
+  const members = ['Vault', 'Bridge', 'Farm', 'Pool'];
+  const silent = [{ service: 'main', members, since: at(9000), announcedTo: [] }];
   const [found] = conditionsOf({ daemons: [daemon('alpha')], silent, broken: [], dead: 0, notes: [] });
   expect(found).toMatchObject({ name: 'silent' });
   expect(found && conditionText(found)).toBe(

@@ -96,7 +96,7 @@ const setUp = () => {
 
 const announced = (changes: Partial<Announced>): Announced => ({
   ...{ key: 'k', about: 'protocol.silent', text: '', said: { text: '', fields: {} } },
-  ...{ since: new Date(START).toISOString(), at: new Date(START).toISOString() },
+  since: new Date(START).toISOString(),
   ...{ members: [], announcedTo: [], isAnnounced: true },
   ...changes,
 });
@@ -173,10 +173,10 @@ test('a service that is unread is announced as that; a protocol that is gone is 
   world.expected.set('Vault', 2 * HOUR);
   const round = open();
   const blind = announced({ about: 'service.unread', members: [] });
-  await store.set(GROUPS.unread('main'), blind);
+  await store.replace(GROUPS.unread('main'), undefined, blind);
   await pass(3 * HOUR, round);
   expect(told).toEqual([]);
-  await store.remove(GROUPS.unread('main'), blind);
+  await store.replace(GROUPS.unread('main'), blind, undefined);
   await pass(HOUR, round);
   expect(told.map(({ about }) => about)).toEqual(['protocol.silent']);
   world.dates.delete('Vault');
@@ -196,7 +196,7 @@ test('only its own daemon asks for a protocol; one that was announced and not to
   await pass(HOUR, other);
   expect(asked).toEqual([]);
   const cut = announced({ members: ['Vault'], text: 'Nothing.', announcedTo: [ONCALL], isAnnounced: false });
-  await store.set(GROUPS.silent('main'), cut);
+  await store.replace(GROUPS.silent('main'), undefined, cut);
   await pass(HOUR, own);
   expect(told).toEqual([{ about: 'protocol.silent', key: 'k', first: 'Nothing.', to: ['oncall@example.com'] }]);
 });
