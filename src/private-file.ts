@@ -2,6 +2,7 @@
  * Directories and files that only their owner may read, and that stand where they seem to stand: through a link that
  * another user has planted, we would overwrite a file elsewhere.
  */
+import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { UsageError } from './errors.ts';
@@ -68,3 +69,24 @@ export const replacePrivateFile = async (file: string, text: string): Promise<vo
 
 export const openPrivateLog = (file: string): Promise<FileHandle> =>
   openHere(file, constants.O_WRONLY | constants.O_APPEND);
+
+/**
+ * The kernel's lock of a directory (flock), over all containers of this machine: whoever has the handle holds it, a child
+ * that inherits it too, until the last of them has closed it or ended, however it ended. Undefined where the directory or
+ * the system has no such lock; Node has none, so the program `flock` asks for it.
+ */
+export const lockDirectory = async (directory: string, flock = 'flock'): Promise<FileHandle | 'taken' | undefined> => {
+  const handle = await open(directory, constants.O_RDONLY);
+  const child = spawn(flock, ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'pipe', handle.fd] });
+  let said = '';
+  child.stderr?.on('data', (text) => {
+    said += text;
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null)).once('close', resolve);
+  });
+  if (code === 0) return handle;
+  await handle.close();
+  // Of any other failure it complains.
+  return code === 1 && said === '' ? 'taken' : undefined;
+};

@@ -5,6 +5,7 @@ import { type ConnectionSettings, settingsIn, type TlsOptions } from '../connect
 import type { Connector } from '../connection/tunnel.ts';
 import { createRarely } from '../rarely.ts';
 import type { Secret } from '../secret.ts';
+import { withinTime } from '../waiting.ts';
 import {
   createFaultFinder,
   firstNode,
@@ -222,12 +223,14 @@ export const askRedis = async <T>(
   ask: (redis: Redis) => Promise<T>,
 ): Promise<T> => {
   const options = { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0, enableReadyCheck: false };
-  const bounds = { connectTimeout: timeoutMs, commandTimeout: timeoutMs };
-  const redis = openSingle(settings, { ...options, ...bounds });
+  const redis = openSingle(settings, options);
   redis.on('error', () => {});
   try {
-    await redis.connect();
-    return await ask(redis);
+    // As a whole: a suspended server lets us connect.
+    return await withinTime(
+      redis.connect().then(() => ask(redis)),
+      timeoutMs,
+    );
   } finally {
     redis.disconnect();
   }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { type FileHandle, readFile, rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -174,12 +174,14 @@ const spawned = async (child: ChildProcess, binary: string): Promise<number> => 
 
 /**
  * Starts it in its own process group: Ctrl-C in a terminal ends every process of the foreground group, and Redis has to
- * outlive the daemon's last write.
+ * outlive the daemon's last write. It inherits the lock of its files, for the time after a killed daemon.
  */
-export const spawnServer = async (files: EmbeddedFiles, binary: string) => {
+export const spawnServer = async (files: EmbeddedFiles, binary: string, lock: FileHandle | undefined) => {
   const { handle, offset } = await openLog(files);
   try {
-    const child = spawn(binary, [files.settings], { detached: true, stdio: ['ignore', handle.fd, handle.fd] });
+    const inherited = lock === undefined ? [] : [lock.fd];
+    const stdio = ['ignore' as const, handle.fd, handle.fd, ...inherited];
+    const child = spawn(binary, [files.settings], { detached: true, stdio });
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
     });
@@ -210,6 +212,13 @@ export const stateAt = async (address: EmbeddedAddress) => {
   if (!(pid > 1)) return undefined;
   return { pid, loadedPercent: field('loading') === '1' ? (field('loading_loaded_perc') ?? '0') : undefined };
 };
+
+/** Whether a new connection gets an answer: a refusal is one, too. */
+export const answers = (address: EmbeddedAddress): Promise<boolean> =>
+  askRedis(connectionTo(address), ANSWER_TIMEOUT_MS, (redis) => redis.ping()).then(
+    () => true,
+    (error: Error) => error.name === 'ReplyError',
+  );
 
 /** Resolves when this very process answers and has read all data in, however long that takes; `signal` ends the wait. */
 export const waitUntilReady = async (
@@ -267,7 +276,17 @@ export const endServer = async (pid: number, timeoutMs: number): Promise<boolean
   send(pid, 'SIGTERM');
   // A suspended process handles SIGTERM only once it continues.
   send(pid, 'SIGCONT');
-  if (await isGone(pid, timeoutMs)) return true;
+  return (await isGone(pid, timeoutMs)) || killServer(pid);
+};
+
+/** Without its farewell, in which it removes its socket: another server may have that by now. */
+export const killServer = (pid: number): Promise<boolean> => {
   send(pid, 'SIGKILL');
   return isGone(pid, KILL_TIMEOUT_MS);
+};
+
+/** For one whose process we cannot see. Where it does not end, it keeps the lock of its files. */
+export const shutDown = async (address: EmbeddedAddress): Promise<void> => {
+  // Its answer is the end of the connection.
+  await askRedis(connectionTo(address), ANSWER_TIMEOUT_MS, (redis) => redis.shutdown()).catch(() => {});
 };

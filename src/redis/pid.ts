@@ -1,5 +1,5 @@
 /** What can be known of a process from outside. */
-import { readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 
 const accepts = (pid: number): boolean => {
@@ -24,11 +24,16 @@ export const isAlive = async (pid: number): Promise<boolean> => {
 export const workingDirectoryOf = (pid: number): Promise<string | undefined> =>
   readlink(`/proc/${pid}/cwd`).catch(() => undefined);
 
-/** Among which processes our pids count: in another container the same pid is another process. '' where it does not show. */
-export const pidNamespace = (): string => {
+const shown = (read: () => string): string => {
   try {
-    return readlinkSync('/proc/self/ns/pid');
+    return read().trim();
   } catch {
     return '';
   }
 };
+
+/** Among which processes our pids count: in another container the same pid is another process. '' where it does not show. */
+export const pidNamespace = (): string => shown(() => readlinkSync('/proc/self/ns/pid'));
+
+/** Which kernel runs us, and since when: the same for all containers of a machine. '' where it does not show. */
+export const bootId = (): string => shown(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));

@@ -12,15 +12,19 @@ beforeEach(async () => {
 });
 afterEach(() => rm(room, { recursive: true, force: true }));
 
-const OTHER = { id: 'other', host: 'elsewhere', pid: 4711, renewedAt: '2026-11-20T10:00:00.000Z' };
+const MINE = { id: 'mine', isLocked: true };
+const OTHER = {
+  ...{ id: 'other', host: 'elsewhere', pid: 4711, pids: 'pid:[1]', boot: 'b', isLocked: false },
+  renewedAt: '2026-11-20T10:00:00.000Z',
+};
 
 test('a lease names this process; only the first is made, and it is renewed in place', async () => {
-  const handle = await createLease(file, 'mine');
-  expect(await createLease(file, 'another')).toBeUndefined();
+  const handle = await createLease(file, MINE);
+  expect(await createLease(file, { ...MINE, id: 'another' })).toBeUndefined();
   expect(await readLease(file)).toMatchObject({ id: 'mine', host: hostname(), pid: process.pid });
   const { length } = await readFile(file, 'utf8');
   if (!handle) throw new Error('the first is made');
-  await renewLease(handle, 'mine');
+  await renewLease(handle, MINE);
   await handle.close();
   expect(await readFile(file, 'utf8')).toHaveLength(length);
   expect(await readLease(file)).toMatchObject({ id: 'mine' });
@@ -41,6 +45,9 @@ test.each(['', '{"id":"other","host"', '{"id":7,"host":"h","pid":1,"renewedAt":"
       id: 'unfinished',
       host: 'unknown host',
       pid: 0,
+      pids: '',
+      boot: '',
+      isLocked: false,
       renewedAt: at.toISOString(),
     });
   },

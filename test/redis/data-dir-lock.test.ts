@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type DataDirLock, lockDataDir } from '../../src/redis/data-dir-lock.ts';
+import { type DataDirLock, holderOf, lockDataDir } from '../../src/redis/data-dir-lock.ts';
+import { bootId, pidNamespace } from '../../src/redis/pid.ts';
 import { until } from '../support/until.ts';
 
 /** A busy machine must not make a renewed lease seem old. */
@@ -28,18 +31,33 @@ afterEach(async () => {
 
 const take = async (
   onLost: (why: string) => void = () => {},
-  timing: Partial<typeof TIMING> = {},
+  settings: Partial<Parameters<typeof lockDataDir>[0]> = {},
 ): Promise<DataDirLock> => {
-  const lock = await lockDataDir({ dataDir, onLost, ...TIMING, ...timing });
+  const lock = await lockDataDir({ dataDir, onLost, ...TIMING, ...settings });
   locks.push(lock);
   return lock;
 };
 
+interface Left {
+  host?: string;
+  pid?: number;
+  pids?: string;
+  boot?: string;
+  isLocked?: boolean;
+  renewedAt?: string;
+}
+
+/** A holder among the processes that we see. */
+const HERE = { host: hostname(), pids: pidNamespace(), boot: bootId() };
+const ELSEWHERE = { host: 'elsewhere', pid: 4711, pids: 'pid:[1]', boot: 'another', isLocked: false };
+/** A container of the same host name on this machine: the same process ids are other processes. */
+const CONTAINER = { ...HERE, pids: 'pid:[1]' };
+
 /** Written as a whole, so that nobody reads half a lease. */
-const leave = async (lease: { host?: string; pid?: number; renewedAt?: string }): Promise<void> => {
+const leave = async (lease: Left): Promise<void> => {
   const fresh = `${file}.fresh`;
   const renewedAt = new Date().toISOString();
-  await writeFile(fresh, JSON.stringify({ id: 'other', host: 'elsewhere', pid: 4711, renewedAt, ...lease }));
+  await writeFile(fresh, JSON.stringify({ id: 'other', ...ELSEWHERE, renewedAt, ...lease }));
   await rename(fresh, file);
 };
 
@@ -57,18 +75,22 @@ test('says who has it, renews it, and removes it at the end', async () => {
 });
 
 test('a holder that lives is respected, and named', async () => {
-  await leave({ host: hostname(), pid: process.ppid });
+  await leave({ ...HERE, pid: process.ppid });
   const refused = await take().catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(UsageError);
   expect(String(refused)).toContain(`process ${process.ppid} on ${hostname()}`);
   expect(String(refused)).toContain(file);
 });
 
-test('a holder elsewhere that goes on renewing is respected', async () => {
+test.each([
+  ['elsewhere', {}, /process 4711 on elsewhere/],
+  ['in another container of our host name, with our process id', { ...CONTAINER, pid: process.pid }, /is in use/],
+  ['in another container, whose process id nobody has here', { ...CONTAINER, pid: 2 ** 22 - 3 }, /is in use/],
+])('a holder %s that goes on renewing is respected', async (_name, lease, says) => {
   const ended = new AbortController();
   const renewing = (async () => {
     while (!ended.signal.aborted) {
-      await leave({});
+      await leave(lease);
       await setTimeout(10);
     }
   })();
@@ -76,18 +98,17 @@ test('a holder elsewhere that goes on renewing is respected', async () => {
   const refused = await take().catch((error: unknown) => error);
   ended.abort();
   await renewing;
-  expect(String(refused)).toMatch(/process 4711 on elsewhere/);
+  expect(String(refused)).toMatch(says);
 });
 
 test.each([
-  ['of a process that has died', { host: hostname(), pid: 2 ** 22 - 3 }],
-  ['of an earlier life of our own process id, as in a container', { host: hostname(), pid: process.pid }],
+  ['of a process that has died', { ...HERE, pid: 2 ** 22 - 3 }],
+  ['of an earlier life of our own process id, as in a container', { ...HERE, pid: process.pid }],
   ['of another host, not renewed for long', { renewedAt: '2020-01-01T00:00:00.000Z' }],
   ['of another host whose clock is ahead', { renewedAt: '2999-01-01T00:00:00.000Z' }],
-  [
-    'of a process id that somebody else has now',
-    { host: hostname(), pid: process.ppid, renewedAt: '2020-01-01T00:00:00.000Z' },
-  ],
+  ['of a process id that somebody else has now', { ...HERE, pid: process.ppid, renewedAt: '2020-01-01T00:00:00.000Z' }],
+  ['of a container that is gone, whose process id we have', { ...CONTAINER, pid: process.pid }],
+  ['of the time before a restart, whose process id somebody else has now', { ...HERE, boot: 'x', pid: process.ppid }],
 ])('a lease is taken over: one %s', async (_name, lease) => {
   await leave(lease);
   await take(undefined, SOON);
@@ -101,7 +122,7 @@ test.each(['', '{', 'null', '{"id":1}'])('a lease is taken over: one that reads 
 });
 
 test('of many that find a stale lease, one gets it', async () => {
-  await leave({ host: hostname(), pid: 2 ** 22 - 3 });
+  await leave({ ...HERE, pid: 2 ** 22 - 3 });
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => take()));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
@@ -131,4 +152,43 @@ test('a directory that vanished is lost', async () => {
   await rm(dataDir, { recursive: true });
   await until('the loss is reported', () => lost.length > 0);
   expect(lost).toEqual([expect.stringMatching(/cannot be renewed \(ENOENT\)/)]);
+});
+
+test('who has the directory by the kernel is respected, whatever its lease says', async () => {
+  const other = spawn('flock', [dataDir, 'sh', '-c', 'echo locked; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(other.stdout, 'data');
+  await expect(take()).rejects.toThrow(/is in use by another Tocsin/);
+  await leave({ ...HERE, pid: 2 ** 22 - 3 });
+  await expect(take()).rejects.toThrow(/is in use by another Tocsin/);
+  expect(await read()).toMatchObject({ id: 'other' });
+  const exited = once(other, 'exit');
+  other.stdin.end();
+  await exited;
+  await take();
+});
+
+test('who held the directory by the kernel, and does no more, has ended: nothing is waited for', async () => {
+  await leave({ ...CONTAINER, isLocked: true });
+  await take(undefined, { staleAfterMs: 3_600_000, renewEveryMs: 600_000 });
+  expect(await read()).toMatchObject({ pid: process.pid, isLocked: true });
+});
+
+test('where the system has no flock the lease alone counts', async () => {
+  const without = { flock: 'no-such-flock' };
+  await take(undefined, without);
+  expect(await read()).toMatchObject({ isLocked: false });
+  await expect(take(undefined, without)).rejects.toThrow(/is in use/);
+});
+
+test('who has the directory is known to others, as long as it lives', async () => {
+  expect(await holderOf(dataDir)).toBeUndefined();
+  const lock = await take();
+  expect(await holderOf(dataDir)).toMatchObject({ pid: process.pid });
+  await lock.release();
+  await leave({});
+  expect(await holderOf(dataDir)).toMatchObject({ pid: 4711, host: 'elsewhere' });
+  for (const ended of [{ ...HERE, pid: 2 ** 22 - 3 }, { renewedAt: '2020-01-01T00:00:00.000Z' }]) {
+    await leave(ended);
+    expect(await holderOf(dataDir)).toBeUndefined();
+  }
 });

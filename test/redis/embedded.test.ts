@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
@@ -52,12 +52,18 @@ interface OtherDaemon {
   server: number;
 }
 
-/** Another daemon in a process of its own. */
-const otherDaemon = async (...args: string[]): Promise<OtherDaemon> => {
-  const script = join(import.meta.dirname, 'embedded-daemon.ts');
-  const daemon = spawn('node', [script, dataDir, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+const SCRIPT = join(import.meta.dirname, 'embedded-daemon.ts');
+
+/** Starts another daemon in a process of its own; gives the first that it says. */
+const launch = async (program: string, ...args: string[]): Promise<{ daemon: ChildProcess; said: string }> => {
+  const daemon = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   undo.push(() => daemon.kill('SIGKILL'));
   const [said] = await once(createInterface(daemon.stdout), 'line');
+  return { daemon, said };
+};
+
+const otherDaemon = async (...args: string[]): Promise<OtherDaemon> => {
+  const { daemon, said } = await launch('node', SCRIPT, dataDir, ...args);
   expect(said).toMatch(/^READY \d+$/);
   const server = Number(said.replace('READY ', ''));
   // Killed, a daemon leaves its server behind.
@@ -76,6 +82,16 @@ const orphan = async (): Promise<number> => {
   expect(await isAlive(server)).toBe(true);
   return server;
 };
+
+/** Another daemon has the directory now. */
+const leaveLease = async (): Promise<void> => {
+  const place = { id: 'other', host: 'elsewhere', pid: 1, pids: '', boot: '', isLocked: false };
+  await writeFile(join(dataDir, 'tocsin.lock'), JSON.stringify({ ...place, renewedAt: new Date().toISOString() }));
+};
+
+/** Processes of its own, as a container has, and the host name of this machine. */
+const CONTAINER = ['--pid', '--fork', '--kill-child', '--mount-proc', '--'];
+const haveContainers = spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
 
 /** A redis-server that takes its time to read its data back in; it answers after every 1024 entries. */
 const slowBinary = async (): Promise<string> => {
@@ -161,8 +177,7 @@ describe('a server that dies', () => {
 
   test('is not started again when another daemon has the directory', async () => {
     const redis = await start();
-    const lease = { id: 'other', host: 'elsewhere', pid: 1, renewedAt: new Date().toISOString() };
-    await writeFile(join(dataDir, 'tocsin.lock'), JSON.stringify(lease));
+    await leaveLease();
     process.kill(redis.pid(), 'SIGKILL');
     expect(await redis.exited).toMatchObject({ reason: 'lost' });
     await redis.stop();
@@ -173,6 +188,41 @@ describe('a server that dies', () => {
   test('ends when the program exits without stopping it', async () => {
     const { server } = await otherDaemon('exit');
     await until('the server is gone', async () => !(await isAlive(server)));
+  });
+});
+
+describe('a server that lives and cannot be reached', () => {
+  const silence = { askEveryMs: 20, rounds: 3, most: 8 };
+
+  test('is ended and started again with its data, and that is told', async () => {
+    const log = createLog();
+    const told: string[] = [];
+    const onSilence = (isSilent: boolean): void => void told.push(isSilent ? 'silent' : 'back');
+    const redis = await start({ log, silence, onSilence });
+    const client = connect(redis.connection);
+    await client.set('kept', 'yes');
+    const before = redis.pid();
+    await rm(join(dataDir, 'redis', 'redis.sock'));
+    await until('another server runs', () => told.includes('back'));
+    expect(redis.pid()).not.toBe(before);
+    expect(await isAlive(before)).toBe(false);
+    expect(await client.get('kept')).toBe('yes');
+    expect(told).toEqual(['silent', 'back']);
+    expect(log.lines[0]).toBe('embedded Redis lives and does not answer; ending it and starting it again');
+  });
+
+  test('as it is suspended: so, too', async () => {
+    const redis = await start({ silence });
+    const before = redis.pid();
+    process.kill(before, 'SIGSTOP');
+    await until('another server runs', () => redis.pid() !== before);
+    expect(await connect(redis.connection).ping()).toBe('PONG');
+  });
+
+  test('is given up when starting it again does not help', async () => {
+    const redis = await start({ silence: { ...silence, most: 0 } });
+    await rm(join(dataDir, 'redis', 'redis.sock'));
+    expect(await redis.exited).toMatchObject({ reason: 'lost', message: expect.stringMatching(/does not answer/) });
   });
 });
 
@@ -219,6 +269,26 @@ describe('a second daemon', () => {
     const first = await start();
     await expect(start()).rejects.toThrow(/is in use by another Tocsin/);
     expect(await connect(first.connection).ping()).toBe('PONG');
+  });
+
+  test.skipIf(!haveContainers)('is refused in another container of the same host name, too', async () => {
+    const containers = [1, 2, 3].map(() => launch('unshare', ...CONTAINER, 'node', SCRIPT, dataDir));
+    const said = (await Promise.all(containers)).map((each) => each.said);
+    expect(said.filter((each) => each.startsWith('READY'))).toHaveLength(1);
+    expect(said.filter((each) => each.includes('is in use by another Tocsin'))).toHaveLength(2);
+    const redis = connect({ socketPath: join(dataDir, 'redis', 'redis.sock') });
+    expect(await redis.ping()).toBe('PONG');
+  });
+
+  test('that takes the directory from a slow one keeps its socket, when the slow one ends', async () => {
+    const slow = await start();
+    await leaveLease();
+    const socket = join(dataDir, 'redis', 'redis.sock');
+    await rm(socket);
+    await writeFile(socket, 'of the other one');
+    await slow.stop();
+    expect(await isAlive(slow.pid())).toBe(false);
+    expect(await readFile(socket, 'utf8')).toBe('of the other one');
   });
 
   test('is welcome after the first has stopped', async () => {
