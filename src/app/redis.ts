@@ -1,8 +1,10 @@
 /** Opens the Redis that the config names: one of the team's, or the private one under `dataDir`. */
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import { NoDaemonError, UnavailableError, UsageError } from '../errors.ts';
 import { connectRedis, keyPrefix, type RedisClient } from '../redis/connect.ts';
+import { holderOf } from '../redis/data-dir-lock.ts';
 import { type EmbeddedEnd, startEmbeddedRedis } from '../redis/embedded.ts';
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-server.ts';
 import { addressOf, type RedisSettings } from '../redis/settings.ts';
@@ -64,7 +66,7 @@ const ATTACH_TIMEOUT_MS = 3000;
 /** Throws where Redis gives no answer in time: a `UsageError` where it refuses us, else what `silence` makes. */
 const demandAnswer = (
   { redis, address }: Pick<OpenRedis, 'redis' | 'address'>,
-  silence: (trouble: string) => UnavailableError,
+  silence: (trouble: string) => Promise<UnavailableError>,
 ): Promise<void> =>
   watchingTrouble(redis, address, async ({ refused, latest }) => {
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -77,20 +79,30 @@ const demandAnswer = (
     if (answered === true) return;
     const trouble = latest();
     if (trouble?.isRefusal) throw new UsageError(`Redis at ${trouble.message}`);
-    throw silence(trouble === undefined ? '' : `: ${trouble.message}`);
+    throw await silence(trouble === undefined ? '' : `: ${trouble.message}`);
   });
 
-/** For the commands: the Redis a daemon works with now. Throws an `UnavailableError` where it does not answer. */
+/** Why the private Redis is silent. */
+const silenceIn = async (dataDir: string): Promise<UnavailableError> => {
+  const holder = await holderOf(dataDir);
+  if (!holder) return new NoDaemonError(`no daemon runs with dataDir ${dataDir}: tocsin run starts one`);
+  const place = holder.host === hostname() ? '' : ` on ${holder.host}`;
+  return new UnavailableError(`daemon ${holder.pid}${place} runs, but its Redis does not answer`);
+};
+
+/**
+ * For the commands: the Redis a daemon works with now. Throws an `UnavailableError` where it does not answer; a
+ * `NoDaemonError`, where no daemon has a private one.
+ */
 export const attachRedis = async (config: Config): Promise<OpenRedis> => {
+  const { dataDir } = config;
   const named = namedRedis(config);
-  const address = named ? undefined : await earlierAddress(embeddedFiles(config.dataDir));
+  const address = named ? undefined : await earlierAddress(embeddedFiles(dataDir));
   const settings = named ?? (address && connectionTo(address));
-  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${config.dataDir} yet: tocsin run starts one`);
+  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${dataDir} yet: tocsin run starts one`);
   const opened = open(config, settings, 'command', () => {});
-  const silence = (trouble: string): UnavailableError =>
-    named
-      ? new UnavailableError(`Redis does not answer${trouble}`)
-      : new NoDaemonError(`no daemon runs with dataDir ${config.dataDir}: tocsin run starts one`);
+  const silence = async (trouble: string): Promise<UnavailableError> =>
+    named ? new UnavailableError(`Redis does not answer${trouble}`) : silenceIn(dataDir);
   await demandAnswer(opened, silence).catch((error: unknown) => {
     opened.redis.disconnect();
     throw error;

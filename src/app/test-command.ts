@@ -4,7 +4,7 @@ import type { ChannelKind, Parcel } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import { didYouMean } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import { UnavailableError, UsageError } from '../errors.ts';
+import { NoDaemonError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { channelsOf, destinationsAt, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createCancelSample } from '../features/sample/sample.ts';
@@ -26,8 +26,7 @@ const openRedis = async (config: Config, signal: AbortSignal): Promise<OpenRedis
   try {
     return await attachRedis(config);
   } catch (error) {
-    if (!(error instanceof UnavailableError) || config.redis.url || config.redis.sentinel || config.redis.cluster)
-      throw error;
+    if (!(error instanceof NoDaemonError)) throw error;
     return openOwnRedis(config, createLogger({ level: 'silent', scrub: (text) => text }), signal);
   }
 };

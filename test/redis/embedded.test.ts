@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
@@ -12,6 +12,7 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import { type EmbeddedRedis, type EmbeddedSettings, startEmbeddedRedis } from '../../src/redis/embedded.ts';
 import { isAlive } from '../../src/redis/pid.ts';
 import type { SingleRedis } from '../../src/redis/settings.ts';
+import { CONTAINER, whyNoContainers } from '../support/container.ts';
 import { until } from '../support/until.ts';
 
 let dataDir: string;
@@ -88,10 +89,6 @@ const leaveLease = async (): Promise<void> => {
   const place = { id: 'other', host: 'elsewhere', pid: 1, pids: '', boot: '', isLocked: false };
   await writeFile(join(dataDir, 'tocsin.lock'), JSON.stringify({ ...place, renewedAt: new Date().toISOString() }));
 };
-
-/** Processes of its own, as a container has, and the host name of this machine. */
-const CONTAINER = ['--pid', '--fork', '--kill-child', '--mount-proc', '--'];
-const haveContainers = spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
 
 /** A redis-server that takes its time to read its data back in; it answers after every 1024 entries. */
 const slowBinary = async (): Promise<string> => {
@@ -271,14 +268,17 @@ describe('a second daemon', () => {
     expect(await connect(first.connection).ping()).toBe('PONG');
   });
 
-  test.skipIf(!haveContainers)('is refused in another container of the same host name, too', async () => {
-    const containers = [1, 2, 3].map(() => launch('unshare', ...CONTAINER, 'node', SCRIPT, dataDir));
-    const said = (await Promise.all(containers)).map((each) => each.said);
-    expect(said.filter((each) => each.startsWith('READY'))).toHaveLength(1);
-    expect(said.filter((each) => each.includes('is in use by another Tocsin'))).toHaveLength(2);
-    const redis = connect({ socketPath: join(dataDir, 'redis', 'redis.sock') });
-    expect(await redis.ping()).toBe('PONG');
-  });
+  test.skipIf(whyNoContainers() !== undefined)(
+    'is refused in another container of the same host name, too',
+    async () => {
+      const containers = [1, 2, 3].map(() => launch(...CONTAINER, 'node', SCRIPT, dataDir));
+      const said = (await Promise.all(containers)).map((each) => each.said);
+      expect(said.filter((each) => each.startsWith('READY'))).toHaveLength(1);
+      expect(said.filter((each) => each.includes('is in use by another Tocsin'))).toHaveLength(2);
+      const redis = connect({ socketPath: join(dataDir, 'redis', 'redis.sock') });
+      expect(await redis.ping()).toBe('PONG');
+    },
+  );
 
   test('that takes the directory from a slow one keeps its socket, when the slow one ends', async () => {
     const slow = await start();

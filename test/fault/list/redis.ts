@@ -1,7 +1,14 @@
 /** Redis goes away, comes back, comes back empty, stands still, or takes nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { CONTAINER, whyNoContainers } from '../../support/container.ts';
 import type { OwnRedis } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+import { ROOT } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 
 const REFUSING_MS = 8000;
@@ -25,6 +32,16 @@ const empty = async (redis: OwnRedis): Promise<void> => {
   await mkdir(redis.directory);
   await redis.start();
 };
+
+/** It lives, and no way leads to it any more. */
+const cutOff = async (socket: string): Promise<void> => {
+  const redis = new Redis(socket, { lazyConnect: true, retryStrategy: () => null });
+  await redis.connect();
+  await rm(socket);
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'normal');
+  redis.disconnect();
+};
+const BACK_WITHIN_MS = 90_000;
 
 /** Nothing listens there. */
 const NOWHERE = ['127.0.0.1', '1'] as const;
@@ -111,6 +128,35 @@ export const REDIS_FAULTS: readonly Fault[] = [
       await command(master, 'CONFIG', 'SET', 'min-replicas-to-write', '1');
       await sleep(REFUSING_MS);
       await command(master, 'CONFIG', 'SET', 'min-replicas-to-write', '0');
+    },
+  },
+  {
+    name: 'redis-unreachable',
+    what: 'the embedded Redis lives, its socket is gone and its connections are cut, until the daemon starts it again',
+    stage: { redis: 'embedded' },
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon] }) => {
+      await cutOff(join(daemon.dataDir, 'redis', 'redis.sock'));
+      const isBack = async () => (await daemon.log()).includes('embedded Redis is back');
+      await until('the embedded Redis is back', isBack, BACK_WITHIN_MS);
+    },
+  },
+  {
+    name: 'redis-rivals',
+    what: 'containers of the same host name want the data directory and its embedded Redis, five times',
+    stage: { redis: 'embedded' },
+    doubles: 'none',
+    whyNot: whyNoContainers,
+    strike: async ({ daemons: [daemon], note }) => {
+      const [program, ...args] = CONTAINER;
+      const run = [...args, process.execPath, join(ROOT, 'test/redis/embedded-daemon.ts'), daemon.dataDir];
+      for (let round = 0; round < 5; round += 1) {
+        const rival = spawn(program, run, { stdio: ['ignore', 'pipe', 'inherit'] });
+        const [said] = await once(rival.stdout, 'data');
+        rival.kill('SIGKILL');
+        if (!String(said).includes('is in use by another Tocsin')) throw new Error(`a rival began: ${said}`);
+      }
+      note('all were refused');
     },
   },
 ];
