@@ -115,6 +115,12 @@ const CONDITIONS = {
     effect: 'The daemon goes on with the old config',
     todo: '`tocsin check` names each mistake with its line; correct the file',
   },
+  /** Another config is in force; this daemon stands by. */
+  'config-differs': {
+    ...{ ...OF_ONE, mayPass: false, stopsReady: true },
+    effect: 'Alerts are found and sent by the config that was put into force last; the daemon stands by',
+    todo: 'give all daemons the same config; a restart or a reload puts the config of that daemon into force',
+  },
   template: {
     ...SHARED,
     effect: 'Alerts are sent in our own form instead',

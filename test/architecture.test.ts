@@ -66,6 +66,7 @@ const FEATURES: Record<string, readonly string[]> = {
   correlation: [],
   cursors: [],
   board: [],
+  standby: [],
   enrichment: [],
   routes: [],
   sample: [],

@@ -117,6 +117,12 @@ export const sharedTurns = (
 export const startWork = async (context: Context, verbs: Verbs) => {
   const { lifecycle, grace } = context;
   const { acknowledgement, dispatching, delivering, membership, reading } = verbs;
+  await context.standing.begin();
+  // It says that it lives, and looks whether its config counts.
+  if (context.standing.role === 'stands by') {
+    await membership.start();
+    return {};
+  }
   await acknowledgement?.start();
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(grace.sends));

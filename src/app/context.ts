@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.ts';
 import { HOLD_BOUNDS } from '../features/approval/store.ts';
 import type { DaemonReport } from '../features/conditions/daemons.ts';
 import { USUAL_MS } from '../features/silence/check.ts';
+import type { Standing } from '../features/standby/standing.ts';
 import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
 import { MOST_DEAD } from '../ledger/dead-letters.ts';
 import type { NewerJobs } from '../ops/checks.ts';
@@ -49,6 +50,10 @@ export const LIMITS = {
   silenceProbeMs: USUAL_MS,
   /** How often the config file is looked at; what is the same at two looks is read. */
   configLookMs: 2000,
+  /** A daemon with another config waits for so long until it works in place of those that are gone. */
+  configVacantMs: 30_000,
+  /** Daemons have different configs while one is rolled out; when it lasts for so long, somebody has to know. */
+  configDiffersMs: 300_000,
   /** A changed config file comes into force within this time, or somebody has to know. */
   configTakenMs: 60_000,
 };
@@ -104,6 +109,8 @@ export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfig
   newerJobs: NewerJobs;
   /** What is found wrong under this config; it ends with it. */
   conditions: Conditions;
+  /** Whether this config is in force. */
+  standing: Standing;
   lifecycle: Lifecycle;
   grace: Grace;
   stopping: AbortSignal;

@@ -1,10 +1,13 @@
 /** A generation: everything that one config decides, from its opening to its end, and how another takes its place. */
 
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { openConfiguredChannels } from '../channels/open.ts';
+import { decides } from '../config/print.ts';
 import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
+import { createStanding, type Role } from '../features/standby/standing.ts';
 import { createNewerJobs } from '../ops/checks.ts';
 import { createConditions } from '../ops/conditions.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
@@ -13,7 +16,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import { startTurns } from '../redis/turns.ts';
 import { withinTime } from '../waiting.ts';
 import { openVerbs, sharedTurns, startWork } from './compose.ts';
-import { type Context, type Grace, type Host, onTurnFailed } from './context.ts';
+import { type Context, type Grace, type Host, monotonic, onTurnFailed } from './context.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { expectHealth, openMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
@@ -37,17 +40,50 @@ const scrapedWhile = ({ metrics }: Host, { onStop }: Lifecycle): Metrics => ({
   },
 });
 
-type Bounds = Pick<Context, 'lifecycle' | 'grace' | 'stopping' | 'fail'>;
+/** Why a generation is there. */
+interface Part {
+  role: Role;
+  /** Since when its config is in force, where it was before. */
+  since?: number | undefined;
+  /** It has to have another role from now on; called again and again. */
+  onRole(role: Role): void;
+  /** The generation cannot go on. */
+  fail: Context['fail'];
+}
 
-const openContext = async (host: Host, config: Config, bounds: Bounds): Promise<Context> => {
+/** Whether its config counts; what it waits for is a check of its own, and a condition when it lasts. */
+const openStanding = (host: Host, config: Config, { role, since, onRole }: Part, found: Pick<Context, Found>) => {
+  const { limits } = host;
+  const beganAt = monotonic();
+  return createStanding({
+    ...{ ...host, config, role, since, record: host.store.configRecord, host: hostname() },
+    vacantMs: limits.configVacantMs,
+    onSuperseded: () => onRole('stands by'),
+    onCounts: () => onRole('works'),
+    onStandsBy: (by, differs) => {
+      const keys = differs.join(', ');
+      found.health.fail('config', `this daemon stands by: the config of ${by} is in force, and differs in ${keys}`);
+      if (monotonic() - beganAt < limits.configDiffersMs) return;
+      const what = `the config differs from that of ${by}, which is in force; this daemon neither reads nor sends`;
+      found.conditions.report('config-differs', what, { why: `different are ${keys}` });
+    },
+    monotonic,
+  });
+};
+type Found = 'health' | 'conditions';
+
+type Bounds = Pick<Context, 'lifecycle' | 'grace' | 'stopping'>;
+
+const openContext = async (host: Host, config: Config, part: Part, bounds: Bounds): Promise<Context> => {
   const { log, limits, now } = host;
   const { channels, post, close } = await openConfiguredChannels(config, now);
   bounds.lifecycle.onStop('channels', close);
   const conditions = createConditions(host);
   const health = createHealth({ now, conditions: () => [...host.hostConditions.current(), ...conditions.current()] });
-  expectHealth(health, config);
+  expectHealth(health, part.role === 'works' ? config : { ...config, services: [], channels: {} });
   return {
-    ...{ ...host, ...bounds, config, channels, post, conditions, health },
+    ...{ ...host, ...bounds, config, channels, post, conditions, health, fail: part.fail },
+    standing: openStanding(host, config, part, { health, conditions }),
     id: randomUUID(),
     metrics: scrapedWhile(host, bounds.lifecycle),
     failureLog: createFailureLog(log, now),
@@ -59,12 +95,13 @@ type Generation = ReturnType<typeof createGeneration>;
 type OpenGeneration = Awaited<ReturnType<Generation['open']>>;
 
 /** Nothing of it runs before `start`. */
-const createGeneration = (host: Host, config: Config, fail: Context['fail']) => {
+const createGeneration = (host: Host, config: Config, part: Part) => {
   const lifecycle = createLifecycle(host.log, AT_STOP.step);
   const stopping = new AbortController();
   const grace = { ...AT_STOP };
   /** Absent until it delivers. */
   let stopDelivering: ((graceMs: number) => Promise<void>) | undefined;
+  let standing: Context['standing'] | undefined;
   const end = (): Promise<boolean> => {
     stopping.abort();
     // Before all else, and again where less time is left now than when it was first asked.
@@ -73,14 +110,19 @@ const createGeneration = (host: Host, config: Config, fail: Context['fail']) => 
   };
   return {
     config,
+    role: part.role,
+    /** Since when its config is in force, as far as it was. */
+    since: () => standing?.since(),
     /** Opens what it needs; nothing of it runs. */
     open: async () => {
-      const context = await openContext(host, config, { lifecycle, grace, stopping: stopping.signal, fail });
+      const context = await openContext(host, config, part, { lifecycle, grace, stopping: stopping.signal });
+      ({ standing } = context);
       const verbs = openVerbs(context);
       const ops = openOps(context, verbs);
       const watchdog = openWatchdog(context, verbs, ops.known);
       const start = async (): Promise<void> => {
         ({ stopDelivering } = await startWork(context, verbs));
+        if (part.role === 'stands by') return;
         const maintenance = openMaintenance(context, { ...verbs, ...ops, watchdog });
         lifecycle.onStop('maintenance', maintenance.close);
         const daemons = { ...verbs.membership, own: context.id, locks: host.store.locks };
@@ -136,16 +178,25 @@ interface GenerationEvents {
   onReplaced(open: OpenGeneration, config: Config): void;
 }
 
-/** Which generation is in force, and how one of another config takes its place while it works. */
+/** Which generation is in force, and how one of another config, or in another role, takes its place while it works. */
 export const createGenerations = (host: Host, { fail, onReplaced }: GenerationEvents) => {
   const living = new Set<Generation>();
   let current: { generation: Generation; open: OpenGeneration } | undefined;
   let retiring: Promise<unknown> = Promise.resolve();
   let isStopping = false;
+  /** One replacement at a time. */
+  let replacing: Promise<unknown> | undefined;
 
-  const createLiving = (config: Config): Generation => {
-    const generation: Generation = createGeneration(host, config, (reason) => {
-      if (current === undefined || current.generation === generation) fail(reason);
+  const createLiving = (config: Config, role: Role, since?: number): Generation => {
+    const isCurrent = (): boolean => current === undefined || current.generation === generation;
+    const generation: Generation = createGeneration(host, config, {
+      ...{ role, since },
+      onRole: (other) => {
+        if (isCurrent() && replacing === undefined && role !== other) void changeRole(other);
+      },
+      fail: (reason) => {
+        if (isCurrent()) fail(reason);
+      },
     });
     living.add(generation);
     return generation;
@@ -168,32 +219,60 @@ export const createGenerations = (host: Host, { fail, onReplaced }: GenerationEv
     await host.metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
   };
 
+  const putInPlace = async (generation: Generation, changed: readonly Path[]): Promise<void> => {
+    const before = current;
+    if (before === undefined || isStopping) throw new UnavailableError('the daemon is starting or stopping');
+    try {
+      current = { generation, open: await startAnother(generation, before.open, changed) };
+    } catch (error) {
+      await generation.stop();
+      living.delete(generation);
+      throw isStopping ? new UnavailableError('the daemon is stopping') : error;
+    }
+    onReplaced(current.open, generation.config);
+    retiring = Promise.all([retiring, retire(before.generation).catch(() => {})]);
+  };
+
+  /** Nothing closes over a config here: an aborted signal keeps its stack, and with it what the functions there hold. */
+  const oneAfterAnother = async <T extends unknown[]>(replace: (...args: T) => Promise<void>, ...args: T) => {
+    while (replacing !== undefined) await replacing.catch(() => {});
+    replacing = replace(...args);
+    await replacing.finally(() => {
+      replacing = undefined;
+    });
+  };
+
+  const replace = async (config: Config, changed: readonly Path[]): Promise<void> => {
+    await retiring;
+    await demandRedis(host.store);
+    // What decides nothing puts no config into force.
+    const same = changed.some(decides) ? undefined : current?.generation;
+    await putInPlace(createLiving(config, same?.role ?? 'works', same?.since()), changed);
+  };
+
+  const replaceRole = async (role: Role): Promise<void> => {
+    if (current === undefined || current.generation.role === role) return;
+    const { config, since } = current.generation;
+    await putInPlace(createLiving(config, role, since()), []);
+  };
+
+  /** The same config stands by, or works again. What worked by it ends at once. */
+  const changeRole = (role: Role): Promise<void> =>
+    oneAfterAnother(replaceRole, role).catch((error: unknown) => {
+      if (!isStopping) host.log.warn({ err: error }, 'this daemon could not change its role; trying again');
+    });
+
   return {
     /** The first one. It is opened, and started by the caller. */
     begin: async (config: Config) => {
-      const generation = createLiving(config);
+      const generation = createLiving(config, 'works');
       const open = await generation.open();
       current = { generation, open };
       return open;
     },
     /** Throws where the new one cannot work, and the one before it goes on. */
-    replace: async (config: Config, changed: readonly Path[]): Promise<void> => {
-      await retiring;
-      const before = current;
-      if (before === undefined || isStopping) throw new UnavailableError('the daemon is starting or stopping');
-      await demandRedis(host.store);
-      const generation = createLiving(config);
-      try {
-        current = { generation, open: await startAnother(generation, before.open, changed) };
-      } catch (error) {
-        await generation.stop();
-        living.delete(generation);
-        throw isStopping ? new UnavailableError('the daemon is stopping') : error;
-      }
-      onReplaced(current.open, config);
-      retiring = retire(before.generation).catch(() => {});
-    },
-    /** The config in force. */
+    replace: (config: Config, changed: readonly Path[]): Promise<void> => oneAfterAnother(replace, config, changed),
+    /** The config of the generation in place, whether it is in force or stands by. */
     current: (): Config => {
       if (current === undefined) throw new UnavailableError('the daemon is starting');
       return current.generation.config;

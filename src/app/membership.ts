@@ -11,6 +11,7 @@ import type { Delivering } from './deliver.ts';
 import type { Reading } from './poll.ts';
 
 type MembershipContext = Pick<Context, 'id' | 'health' | 'log' | 'stopping'> & {
+  standing: Pick<Context['standing'], 'print' | 'look'>;
   store: Pick<Context['store'], 'redis' | 'prefix' | 'abandonedJobs'>;
 };
 
@@ -24,12 +25,12 @@ interface MembershipParts {
 const FAREWELL_MS = 1000;
 
 /**
- * Who shares a service: those that poll the same of it, but for those that it does not answer, unless it answers nobody.
- * With another config, as while one is rolled out, a daemon would leave streams to one that does not read them.
+ * Who shares a service: those that poll it by the same config, but for those that it does not answer, unless it answers
+ * nobody. Another config does not count, see `features/standby`.
  */
 export const readersOf = (service: string, members: readonly Member[], own: string): string[] => {
-  const reads = members.find(({ id }) => id === own)?.reads;
-  const all = members.filter((member) => member.services.includes(service) && member.reads === reads);
+  const config = members.find(({ id }) => id === own)?.config;
+  const all = members.filter((member) => member.services.includes(service) && member.config === config);
   const able = all.filter(({ blindTo }) => !blindTo.includes(service));
   return (able.length > 0 ? able : all).map(({ id }) => id);
 };
@@ -49,7 +50,7 @@ const createFree =
 
 /** Beats for this daemon, and frees the jobs of one that is gone. */
 export const openMembership = (context: MembershipContext, parts: MembershipParts) => {
-  const { id, store, log, stopping } = context;
+  const { id, store, standing, log, stopping } = context;
   const { polls, workers } = parts;
   const redisCheck = createRedisCheck(context.health);
   const { redis, prefix } = store;
@@ -60,6 +61,7 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
     ...place,
     workers: workers().map((worker) => worker.id),
     ...polls(),
+    config: standing.print(),
   });
   const members = createMembers({ redis, prefix, self, monotonic });
   const free = createFree(members, context, parts);
@@ -74,6 +76,7 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
       const gone = await members.beat();
       redisCheck.answered();
       for (const member of gone) await free(member);
+      await standing.look(members.members());
     } catch (error) {
       redisCheck.refused(error);
       if (!stopping.aborted) log.warn({ err: error }, 'this daemon could not say that it lives; trying again');

@@ -1,14 +1,13 @@
 /** Composes `poll`: how a service is read, which streams this daemon polls, when, and what becomes of each poll. */
 import type { Alert } from '../alert.ts';
 import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-section.ts';
-import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
-import { contentId, type Item } from '../item.ts';
+import type { Item } from '../item.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { type Admission, createAdmission, createBackoffs } from '../poll/admission.ts';
 import { createCatalog, createNameFilter } from '../poll/catalog.ts';
-import { createPollLock, type Track } from '../poll/cursor.ts';
+import { createPollLock, type PollLock, type Track } from '../poll/cursor.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createBeginning } from '../poll/mirror.ts';
 import { createPacer, type Pacer } from '../poll/pacer.ts';
@@ -83,6 +82,19 @@ const openBeginning = ({ config, mirror, log, now }: Context, { serviceOf, catal
     now,
   });
 
+/** A daemon learns within a second that its config does not count any more: until then it must not decide by it either. */
+const lockWhileItCounts = ({ store, standing }: Context): PollLock => {
+  const { take } = createPollLock(store.locks);
+  return {
+    take: async (tracks) => {
+      const held = await take(tracks);
+      if (held === undefined || (await standing.counts())) return held;
+      await held.release();
+      return undefined;
+    },
+  };
+};
+
 const openPoller = (context: ReadingContext, source: Source, report: Report, memory: ReadMemory) => {
   const { config, store, mirror, dispatch, health, now } = context;
   const { serviceOf } = source;
@@ -95,7 +107,7 @@ const openPoller = (context: ReadingContext, source: Source, report: Report, mem
     cursors: store.cursors,
     seen: store.seen,
     commits: store.commits,
-    lock: createPollLock(store.locks),
+    lock: lockWhileItCounts(context),
     memory,
     dispatch,
     onPage: async (stream, page) => {
@@ -215,10 +227,6 @@ const openPolling = (
   });
 };
 
-/** What this config reads of a service, in short. */
-const readsOf = ({ alerts, protocols }: Config): string =>
-  contentId(...[alerts.sources, protocols.include, protocols.exclude].map((one) => JSON.stringify(one)));
-
 export type Reading = ReturnType<typeof openReading>;
 
 export const openReading = (context: ReadingContext) => {
@@ -258,7 +266,6 @@ export const openReading = (context: ReadingContext) => {
     /** What this daemon polls, and which of it does not answer. */
     polls: () => ({
       services: polling.isRunning() ? names : [],
-      reads: readsOf(config),
       blindTo: names.filter((name) => admission.silentSince(name) <= monotonic() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */

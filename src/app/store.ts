@@ -19,6 +19,7 @@ import { createMuteStore } from '../features/mutes/store.ts';
 import { createNameStore } from '../features/names/names.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/probe.ts';
+import { createConfigRecord } from '../features/standby/standing.ts';
 import { createStorms } from '../features/storms/storms.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
@@ -115,6 +116,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     rechecks: createRecheckStore(redis, prefix),
     storms: createStorms(redis, prefix, now),
     tripwire: createTripwireStore(redis, prefix, now),
+    configRecord: createConfigRecord(redis, prefix),
     daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), deadlines.close()]);

@@ -16,11 +16,11 @@ type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => isObject(value) && !isSecret(value);
 
 /** Services are known by their names, so that one that is added in the middle is one change. */
-const byName = (services: Config['services']): Tree =>
+export const byName = (services: Config['services']): Tree =>
   Object.fromEntries(services.map(({ name, ...service }) => [name, service]));
 
 /** With the values of secrets, to be compared. */
-const revealed = (value: unknown): unknown => {
+export const revealed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(revealed);
   if (typeof value !== 'object' || value === null) return value;
   if (isSecret(value)) return { secret: value.reveal() };

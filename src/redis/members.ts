@@ -18,8 +18,8 @@ export interface Member {
   /** Services that it polls, and those of them that do not answer it. */
   services: readonly string[];
   blindTo: readonly string[];
-  /** What it reads of them; the same for the same config. */
-  reads: string;
+  /** Print of its config: the same where they read, route and send the same. */
+  config: string;
 }
 
 interface MembersDependencies {

@@ -6,7 +6,7 @@ import type { Member } from '../../src/redis/members.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const member = (id: string, changes: Partial<Member> = {}): Member => ({
-  ...{ id, host: 'here', pid: 1, workers: [], services: ['main'], blindTo: [], reads: 'all' },
+  ...{ id, host: 'here', pid: 1, workers: [], services: ['main'], blindTo: [], config: 'all' },
   ...changes,
 });
 
@@ -17,8 +17,8 @@ test('those that poll it, but for those that it does not answer, unless it answe
   expect(readersOf('main', [{ ...one, blindTo: ['main'] }, other], 'one')).toEqual(['one', 'other']);
 });
 
-test('a daemon with another config has a share of its own: it would not read what the others leave to it', () => {
-  const members = [member('one'), member('other', { reads: 'inspections only' }), member('third')];
+test('a daemon with another config has a share of its own: it does not count while theirs does', () => {
+  const members = [member('one'), member('other', { config: 'inspections only' }), member('third')];
   expect(readersOf('main', members, 'one')).toEqual(['one', 'third']);
   expect(readersOf('main', members, 'other')).toEqual(['other']);
 });
@@ -29,12 +29,13 @@ test('one that is stopped before its first beat has come through does not beat a
   const context = {
     id: 'given-up',
     store: { redis, prefix, abandonedJobs: { free: async () => 0 } as never },
+    standing: { print: () => '', look: async () => {} },
     health: createHealth({ now: Date.now }),
     log: { warn: () => {}, info: () => {} } as never,
     stopping: stop.signal,
   };
   const membership = openMembership(context, {
-    polls: () => ({ services: [], blindTo: [], reads: '' }),
+    polls: () => ({ services: [], blindTo: [] }),
     workers: () => [],
   });
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

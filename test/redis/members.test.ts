@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMembers, type Member } from '../../src/redis/members.ts';
 import { openTestRedis } from '../support/redis.ts';
 
-const NOTHING = { services: [], blindTo: [], reads: '' };
+const NOTHING = { services: [], blindTo: [], config: '' };
 const HERE = { host: hostname(), pid: process.pid };
 const ELSEWHERE = { host: 'elsewhere.example.com', pid: 1 };
 

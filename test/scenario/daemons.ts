@@ -93,6 +93,8 @@ export const askedAt = (url: () => string): AskedDaemon => {
 
 export interface DaemonOptions {
   source?: ConfigSource;
+  /** Default: the world's. */
+  config?: Config;
   /** Default: `Date.now`. */
   now?: () => number;
   /** Those that are left out are a daemon's own. */

@@ -114,7 +114,7 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
   const config = parseConfig(configText, 'scenario.yaml', environment);
   const reconciler = createReconciler(sandbox);
   const start: World['start'] = async (options) => {
-    const daemon = await startDaemon(config, options);
+    const daemon = await startDaemon(options?.config ?? config, options);
     daemons.push(daemon);
     return daemon;
   };
