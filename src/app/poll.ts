@@ -86,12 +86,7 @@ const openBeginning = ({ config, mirror, log, now }: Context, { serviceOf, catal
 const lockWhileItCounts = ({ store, standing }: Context): PollLock => {
   const { take } = createPollLock(store.locks);
   return {
-    take: async (tracks) => {
-      const held = await take(tracks);
-      if (held === undefined || (await standing.counts())) return held;
-      await held.release();
-      return undefined;
-    },
+    take: async (tracks) => ((await standing.counts()) ? take(tracks) : undefined),
   };
 };
 

@@ -10,7 +10,11 @@ const printOf = async (changes: Tree, key = 'key') => {
   const text = await configTextOf(['slack', 'webhook'], { channels: { slack: { botToken: SECRET } } }, changes);
   const environment = {
     ...{ TOCSIN_SANDBOX_SERVICE: 'http://127.0.0.1:1/api', TOCSIN_SANDBOX_KEY: 'k', TOCSIN_DATA_DIR: '/tmp/x' },
-    ...{ TOCSIN_SANDBOX_SLACK: 'http://127.0.0.1:1/', TOCSIN_SANDBOX_SLACK_TOKEN: 't', TOCSIN_OPS_LISTEN: '127.0.0.1:0' },
+    ...{
+      TOCSIN_SANDBOX_SLACK: 'http://127.0.0.1:1/',
+      TOCSIN_SANDBOX_SLACK_TOKEN: 't',
+      TOCSIN_OPS_LISTEN: '127.0.0.1:0',
+    },
     ...{ TOCSIN_SANDBOX_WEBHOOK_SECRET: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' },
   };
   return printOfConfig(parseConfig(text, 'tocsin.yaml', environment), key);
@@ -19,7 +23,12 @@ const printOf = async (changes: Tree, key = 'key') => {
 test('the same config has the same print, and what a daemon has for itself does not count', async () => {
   const [one, other] = await Promise.all([
     printOf({}),
-    printOf({ ops: { listen: '127.0.0.1:9' }, log: { level: 'debug' }, dataDir: '/elsewhere', poll: { overlap: '9s' } }),
+    printOf({
+      ops: { listen: '127.0.0.1:9' },
+      log: { level: 'debug' },
+      dataDir: '/elsewhere',
+      poll: { overlap: '9s' },
+    }),
   ]);
   expect(other).toEqual(one);
   expect((await printOf({}, 'another key')).print).not.toBe(one.print);

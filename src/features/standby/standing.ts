@@ -90,7 +90,10 @@ export const createStanding = (dependencies: StandingDependencies) => {
     const { host: by, keys } = await record.details();
     const differs = keysBetween(own.keys, keys);
     if (saidOf !== print) {
-      log.error({ daemonHost: by, differs }, 'another config is in force: this daemon stands by, and neither reads nor sends');
+      log.error(
+        { daemonHost: by, differs },
+        'another config is in force: this daemon stands by, and neither reads nor sends',
+      );
     }
     saidOf = print;
     onStandsBy(by, differs);

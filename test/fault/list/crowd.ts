@@ -1,5 +1,6 @@
 /** Three daemons share the work, and one of them is hurt. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
 import type { Fault } from '../fault.ts';
 
 /** Beyond every lock. */
@@ -16,6 +17,23 @@ export const CROWD_FAULTS: readonly Fault[] = [
       await daemon.kill();
       await sleep(GONE_MS);
       await daemon.start();
+    },
+  },
+  {
+    name: 'two-configs',
+    what: 'one of three daemons gets another config, is killed for 45 s, and is back; then the others get it, too',
+    stage: THREE,
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon, ...others] }) => {
+      const config = parse(daemon.configText) as { alerts: object };
+      const text = stringify({ ...config, alerts: { ...config.alerts, assessments: ['critical', 'suspecious'] } });
+      await daemon.reload(text);
+      await sleep(GONE_MS);
+      await daemon.kill();
+      await sleep(3 * GONE_MS);
+      await daemon.start();
+      await sleep(GONE_MS);
+      for (const other of others) await other.reload(text);
     },
   },
   {
