@@ -97,6 +97,7 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
 
   const turns: Turn[] = [
     { name: 'maintenance', everyMs: context.maintenanceEveryMs, run: round },
+    { name: 'listings that failed', everyMs: FIRST_LIST_RETRY_MS, run: reading.listOwed },
     { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: parts.channelCheck.round },
     { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: parts.lookUpNames },
     ...parts.blindness.turns,

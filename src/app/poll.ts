@@ -173,6 +173,7 @@ const openIntake = (context: ReadingContext, parts: IntakeParts) => {
       report.onPollFailed(stream, error, isDown);
     },
     now: context.now,
+    monotonic,
   });
 };
 
@@ -196,12 +197,12 @@ const MOST_NAMED = 5;
 
 const openPolling = (
   { config, membership, health, log }: ReadingContext,
-  parts: Pick<IntakeParts, 'catalog' | 'admission' | 'pacer'> & {
+  parts: Pick<IntakeParts, 'catalog' | 'admission' | 'pacer' | 'report'> & {
     memory: ReadMemory;
     intake: ReturnType<typeof createIntake>;
   },
 ) => {
-  const { catalog, admission, memory, intake, pacer } = parts;
+  const { catalog, admission, memory, intake, pacer, report } = parts;
   const { concurrency } = config.poll;
   return createPolling({
     ...membership,
@@ -212,7 +213,10 @@ const openPolling = (
     silentSince: admission.silentSince,
     services: config.services.map(({ name }) => name),
     sources: config.alerts.sources,
-    onAssigned: pacer.assign,
+    onAssigned: (service, own, total) => {
+      pacer.assign(service, own.length, total);
+      report.onAssigned(service, own);
+    },
     onTurning: () => health.beat(POLL_LOOP),
     onStopped: ({ service, source, protocols }) => {
       const line = { service, source, protocols: protocols.length, named: protocols.slice(0, MOST_NAMED) };
@@ -248,7 +252,7 @@ export const openReading = (context: ReadingContext) => {
   const onCatalog = (): Promise<void> => polling.look();
   const pacer = openPacer(context);
   const intake = openIntake(context, { ...source, report, admission, pacer, poll, onCatalog });
-  const polling = openPolling(context, { catalog, admission, memory, intake, pacer });
+  const polling = openPolling(context, { catalog, admission, memory, intake, pacer, report });
   return {
     catalog,
     services,
@@ -256,6 +260,10 @@ export const openReading = (context: ReadingContext) => {
     /** Lists what there is to be read of a service. */
     list: (service: string, signal: AbortSignal): Promise<void> =>
       context.listings.turn(service, () => intake.listAll(service, signal)),
+    /** The same for those whose last listing failed here, as soon as they answer again. */
+    listOwed: async (signal: AbortSignal): Promise<void> => {
+      for (const service of names.filter(intake.isListingOwed)) await intake.listAll(service, signal);
+    },
     startPolling: polling.start,
     stopPolling: polling.stop,
     /** What this daemon polls, and which of it does not answer. */

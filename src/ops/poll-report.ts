@@ -52,6 +52,8 @@ const named = (names: readonly string[]): string[] =>
   names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
 
 const KEY = 'the key';
+/** Of a service that this daemon asks only whether it answers. */
+const PROBE = 'any answer';
 const LISTING = 'protocols';
 /** A group of its own: when asset lists fail, the service is not down. */
 const CONTEXT = 'context';
@@ -121,10 +123,43 @@ const createForeignReport = ({ metrics, log }: PollReportDependencies) => {
   };
 };
 
+const isPartOf = (part: ReportedStream, whole: ReportedStream): boolean =>
+  part.service === whole.service &&
+  part.source === whole.source &&
+  part.protocols.every((protocol) => whole.protocols.includes(protocol));
+
+/** Which streams fail, or which parts of one. */
+const createFailingStreams = ({ failureLog }: Pick<PollReportDependencies, 'failureLog'>) => {
+  const failing = new Map<string, ReportedStream>();
+  return {
+    failed: (stream: ReportedStream, error: unknown): void => {
+      const subject = subjectOf(stream);
+      failing.set(`${stream.service} ${subject}`, stream);
+      failureLog.failed(stream.service, subject, error);
+    },
+    /** It was read, and with it what had failed of it alone. */
+    read: (stream: ReportedStream): void => {
+      for (const [key, one] of failing) {
+        if (!isPartOf(one, stream)) continue;
+        failing.delete(key);
+        failureLog.worked(one.service, subjectOf(one));
+      }
+    },
+    /** This daemon reads only these of a service: what else failed, others read, or nobody. */
+    retain: (service: string, streams: readonly ReportedStream[]): void => {
+      for (const [key, one] of failing) {
+        if (one.service !== service || streams.some((stream) => isPartOf(one, stream))) continue;
+        failing.delete(key);
+        failureLog.forget(service, subjectOf(one));
+      }
+    },
+  };
+};
+
 /** What a listing of protocols, or of their assets, came to. */
 const createListingReport = (
   { metrics, health, failureLog, log }: PollReportDependencies,
-  worked: (service: string, subject: string) => void,
+  answered: (service: string) => void,
 ) => {
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;
@@ -133,8 +168,8 @@ const createListingReport = (
   };
   return {
     onListed: (service: string, change: ReportedChange): void => {
-      metrics.serviceUp.set({ service }, 1);
-      worked(service, LISTING);
+      answered(service);
+      failureLog.worked(service, LISTING);
       sayChange(service, change);
     },
     /** What was listed is read, so readiness is left to the polls. */
@@ -160,15 +195,16 @@ const createListingReport = (
 
 export const createPollReport = (dependencies: PollReportDependencies) => {
   const { firstReads, metrics, health, failureLog, log } = dependencies;
-  const worked = (service: string, subject: string): void => {
+  const answered = (service: string): void => {
+    metrics.serviceUp.set({ service }, 1);
     health.prove(`service:${service}`);
-    failureLog.worked(service, KEY);
-    failureLog.worked(service, subject);
+    for (const subject of [KEY, PROBE]) failureLog.worked(service, subject);
   };
 
   const onMalformed = createMalformedReport(dependencies);
   const sayForeign = createForeignReport(dependencies);
   const durations = createPollDurations();
+  const streams = createFailingStreams(dependencies);
 
   return {
     pollDurations: durations.list,
@@ -186,27 +222,28 @@ export const createPollReport = (dependencies: PollReportDependencies) => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome });
       if (outcome !== 'read') return;
-      const subject = subjectOf(stream);
       metrics.pollDuration.observe({ service, source }, durationMs / 1000);
       durations.note(stream, durationMs);
-      metrics.serviceUp.set({ service }, 1);
-      worked(service, subject);
-      const line = { service, subject, read: items, alerts, sweep, durationMs };
+      answered(service);
+      streams.read(stream);
+      const line = { service, subject: subjectOf(stream), read: items, alerts, sweep, durationMs };
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');
     },
     /** Others poll it, so no poll of this daemon proves that it answers. */
-    onProbed: (service: string): void => {
-      metrics.serviceUp.set({ service }, 1);
-      health.prove(`service:${service}`);
+    onProbed: answered,
+    onProbeFailed: (service: string, error: unknown): void => {
+      metrics.serviceUp.set({ service }, 0);
+      failureLog.failed(service, PROBE, error);
     },
+    onAssigned: streams.retain,
     onPollFailed: (stream: ReportedStream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
       countBound(metrics, service, boundOf(error));
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
-      failureLog.failed(service, subjectOf(stream), error);
+      streams.failed(stream, error);
     },
     /** `protocols` were not read for three intervals, of those that are `watched`. */
     onUnread: (service: string, protocols: readonly string[], watched: number): void => {
@@ -215,7 +252,7 @@ export const createPollReport = (dependencies: PollReportDependencies) => {
       if (protocols.length === 0) health.forget(check);
       else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
     },
-    ...createListingReport(dependencies, worked),
+    ...createListingReport(dependencies, answered),
     onRefused: (service: string, error: ServiceError): void => {
       metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);

@@ -8,7 +8,7 @@ import type { Stream } from './stream.ts';
 
 interface ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
-  admission: Pick<Admission, 'admit' | 'answered' | 'failed'>;
+  admission: Pick<Admission, 'admit' | 'answered' | 'failed' | 'silentSince'>;
   onListed(service: string, change: CatalogChange): void;
   /** Listed in part: the change, and what kept the rest from coming. */
   onListUnfinished(service: string, change: CatalogChange, error: ServiceError): void;
@@ -17,7 +17,27 @@ interface ListingDependencies {
   onListFailed(service: string, error: unknown): void;
   onAssetsListed(service: string): void;
   onAssetsFailed(service: string, error: unknown): void;
+  monotonic(): number;
 }
+
+/** Between a listing that failed and the next, while the service answers others; it doubles in between. */
+const FIRST_AGAIN_MS = 1000;
+const LONGEST_AGAIN_MS = 300_000;
+
+/** Which services have to be listed again before their turn. */
+const createOwedListings = ({ admission, monotonic }: Pick<ListingDependencies, 'admission' | 'monotonic'>) => {
+  const owed = new Map<string, { from: number; againMs: number }>();
+  return {
+    failed: (service: string): void => {
+      const againMs = Math.min(2 * (owed.get(service)?.againMs ?? FIRST_AGAIN_MS / 2), LONGEST_AGAIN_MS);
+      owed.set(service, { from: monotonic() + againMs, againMs });
+    },
+    settled: (service: string): void => void owed.delete(service),
+    /** A listing failed, came in part or had to wait, and the service has answered since. */
+    isOwed: (service: string): boolean =>
+      monotonic() >= (owed.get(service)?.from ?? Infinity) && admission.silentSince(service) === Infinity,
+  };
+};
 
 /** The failure detector's name for a listing. */
 const LISTING = 'listing';
@@ -27,9 +47,13 @@ export const isHeld = (error: unknown): boolean => error instanceof ServiceError
 /** Lists a service's protocols, and their assets, into the catalog. */
 export const createListing = (dependencies: ListingDependencies) => {
   const { catalog, admission } = dependencies;
+  const owed = createOwedListings(dependencies);
   return {
+    isOwed: owed.isOwed,
     /** False where it failed or has to wait; the last good catalog stays. */
     list: async (service: string, signal: AbortSignal): Promise<boolean> => {
+      // It did not come whole until it has.
+      owed.failed(service);
       if (!(await admission.admit(service, LISTING, signal)).admitted) return false;
       try {
         const change = await catalog.refresh(service, signal);
@@ -37,9 +61,12 @@ export const createListing = (dependencies: ListingDependencies) => {
         await dependencies.onListMalformed(service, malformed);
         if (unfinished === undefined) {
           admission.answered(service, LISTING);
+          owed.settled(service);
           dependencies.onListed(service, change);
         } else {
           await admission.failed(service, LISTING, unfinished, signal);
+          // A bound of ours cuts the next one off as well.
+          if (unfinished.bound !== undefined) owed.settled(service);
           if (!isHeld(unfinished)) dependencies.onListUnfinished(service, change, unfinished);
         }
         return true;
@@ -70,6 +97,7 @@ interface IntakeDependencies extends ListingDependencies {
   onCatalog(): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
   onProbed(service: string): void;
+  onProbeFailed(service: string, error: unknown): void;
   /** `isDown`: the service as a whole is in trouble, not this stream alone. */
   onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
   now(): number;
@@ -141,10 +169,12 @@ export const createIntake = (dependencies: IntakeDependencies) => {
       dependencies.onProbed(service);
     } catch (error) {
       await admission.failed(service, subject, error, signal);
+      if (!signal.aborted && !isHeld(error)) dependencies.onProbeFailed(service, error);
     }
   };
 
   return {
+    isListingOwed: listing.isOwed,
     /** Finds out whether a service that is in trouble answers again, where no poll does. */
     probe,
     list,

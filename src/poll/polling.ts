@@ -21,8 +21,8 @@ interface PollingSettings extends Omit<TimetableSettings<Stream>, 'serviceOf' | 
   silentSince(service: string): number;
   /** Asks a service whether it answers, where no poll shows it. `stream`: for this. */
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
-  /** Called when other streams are this daemon's: how many, of how many in all. */
-  onAssigned(service: string, own: number, total: number): void;
+  /** Called when other streams are this daemon's; `total`: how many there are. */
+  onAssigned(service: string, own: readonly Stream[], total: number): void;
   /** Called every second, unless polls are due and none has begun or ended since. */
   onTurning?(): void;
   /** Called where Redis does not let us go on; it is tried again. */
@@ -70,7 +70,7 @@ export const createPolling = (settings: PollingSettings) => {
     const all = streamsOf(service, [...listed.keys()], sources);
     const streams = all.filter(createAssignment(own, readers));
     assigned.set(service, { listed, readers: readers.join(), all, streams });
-    onAssigned(service, streams.length, all.length);
+    onAssigned(service, streams, all.length);
     return true;
   };
 

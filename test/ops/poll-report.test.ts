@@ -159,6 +159,46 @@ describe('a poll', () => {
   });
 });
 
+describe('a failure is over', () => {
+  const NOTES = { service: 'main', source: 'notifications' as const, protocols: ['A', 'B', 'C', 'D'] };
+  const failing = ({ failureLog }: ReturnType<typeof setUp>): string[] =>
+    failureLog.current().map(({ subject }) => subject);
+
+  test('when what it was a part of was read', () => {
+    const world = setUp();
+    world.report.onPollFailed({ ...NOTES, protocols: ['C'] }, new Error('400'), false);
+    world.report.onPollFailed({ ...NOTES, source: 'inspections', protocols: ['C'] }, new Error('500'), false);
+    world.report.onPolled({ ...NOTES, protocols: ['A', 'B'] }, READ, 1);
+    expect(failing(world)).toEqual(['notifications of C', 'inspections of C']);
+    world.report.onPolled(NOTES, READ, 1);
+    expect(failing(world)).toEqual(['inspections of C']);
+  });
+
+  test('when this daemon does not read it any more', () => {
+    const world = setUp();
+    world.report.onPollFailed({ ...NOTES, protocols: ['C'] }, new Error('400'), false);
+    world.report.onPollFailed(STREAM, new Error('500'), false);
+    world.report.onPollFailed({ ...STREAM, service: 'other' }, new Error('500'), false);
+    world.report.onListFailed('main', new Error('503'));
+    world.report.onAssigned('main', [NOTES]);
+    expect(failing(world)).toEqual(['notifications of C', 'inspections of Lending Pool and 2 more', 'protocols']);
+    world.report.onAssigned('main', []);
+    expect(failing(world)).toEqual(['inspections of Lending Pool and 2 more', 'protocols']);
+  });
+
+  test('of a service that answered nothing, when a probe or a poll was answered', () => {
+    const world = setUp();
+    world.report.onRefused('main', new ServiceError('unauthorized', 'HTTP 401'));
+    world.report.onProbeFailed('main', new Error('no answer'));
+    expect(failing(world)).toEqual(['the key', 'any answer']);
+    world.report.onProbed('main');
+    expect(failing(world)).toEqual([]);
+    world.report.onProbeFailed('main', new Error('no answer'));
+    world.report.onPolled(STREAM, READ, 1);
+    expect(failing(world)).toEqual([]);
+  });
+});
+
 describe('a listing', () => {
   test('logs what changed, some names and how many more', () => {
     const { report, lines } = setUp();

@@ -16,15 +16,17 @@ const setUp = ({
   admitted?: boolean;
 } = {}) => {
   const heard: unknown[] = [];
+  const world = { error, unfinished, admitted, silentSince: Infinity, now: 0 };
   const ask = async () => {
     heard.push('asked');
-    if (error !== undefined) throw error;
-    return unfinished === undefined ? CHANGE : { ...CHANGE, unfinished };
+    if (world.error !== undefined) throw world.error;
+    return world.unfinished === undefined ? CHANGE : { ...CHANGE, unfinished: world.unfinished };
   };
   const listing = createListing({
     catalog: { refresh: ask, refreshAssets: async () => void (await ask()) },
     admission: {
-      admit: async () => (admitted ? { admitted } : { admitted: false }),
+      admit: async () => (world.admitted ? { admitted: true } : { admitted: false }),
+      silentSince: () => world.silentSince,
       answered: (service, subject) => heard.push(`${service} ${subject} answered`),
       failed: async (service, subject) => {
         heard.push(`${service} ${subject} failed`);
@@ -39,9 +41,16 @@ const setUp = ({
     onListFailed: (service, problem) => heard.push([service, problem]),
     onAssetsListed: (service) => heard.push(`${service} has assets`),
     onAssetsFailed: (service, problem) => heard.push([service, problem]),
+    monotonic: () => world.now,
   });
   const { signal } = new AbortController();
-  return { heard, list: () => listing.list('main', signal), listAssets: listing.listAssets };
+  return {
+    world,
+    heard,
+    isOwed: () => listing.isOwed('main'),
+    list: () => listing.list('main', signal),
+    listAssets: listing.listAssets,
+  };
 };
 
 test('a listing that came is reported with what it changed', async () => {
@@ -88,4 +97,37 @@ test('assets count neither for nor against the service', async () => {
 
 test('only a wait that the service named counts as held', () => {
   expect([HELD, DOWN, new Error('held')].map(isHeld)).toEqual([true, false, false]);
+});
+
+test('what failed, came in part or had to wait is asked for again as soon as the service answers', async () => {
+  for (const trouble of [{ error: DOWN }, { unfinished: DOWN }, { error: HELD }, { admitted: false }]) {
+    const { world, list, isOwed } = setUp(trouble);
+    world.silentSince = 0;
+    expect(isOwed()).toBe(false);
+    await list();
+    world.now += 60_000;
+    expect(isOwed()).toBe(false);
+    world.silentSince = Infinity;
+    expect(isOwed()).toBe(true);
+    Object.assign(world, { error: undefined, unfinished: undefined, admitted: true });
+    await list();
+    world.now += 60_000;
+    expect(isOwed()).toBe(false);
+  }
+});
+
+test('what fails by itself is asked for ever less often, and a bound of ours not before its turn', async () => {
+  const { world, list, isOwed } = setUp({ error: DOWN });
+  const waits: number[] = [];
+  for (let times = 0; times < 12; times += 1) {
+    await list();
+    const failedAt = world.now;
+    while (!isOwed()) world.now += 1000;
+    waits.push((world.now - failedAt) / 1000);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
+  const bound = setUp({ unfinished: new ServiceError('unreadable', 'too many', { bound: 'protocols' }) });
+  await bound.list();
+  bound.world.now += 3_600_000;
+  expect(bound.isOwed()).toBe(false);
 });

@@ -50,6 +50,7 @@ const setUp = () => {
     },
     probe: async () => {},
     onProbed: () => {},
+    onProbeFailed: (service) => report('probe failed')(service),
     onCatalog: async () => void looks.push('look'),
     onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
     onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),
@@ -60,6 +61,7 @@ const setUp = () => {
     onAssetsListed: (service) => report('assets listed')(service),
     onAssetsFailed: (service) => report('assets failed')(service),
     now: () => 0,
+    monotonic: () => 0,
   });
   const poll = (stream: Stream, signal = never) => intake.poll(stream, signal);
   const list = () => intake.listAll('main', never);

@@ -34,6 +34,21 @@ test.concurrent('a service that goes away and comes back has lost nothing', asyn
   await until('the recovery is said', () => daemon.log('works again').length > 0);
 });
 
+test.concurrent('a listing that came in part is asked for again as soon as the service answers, long before its turn', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, kinds: ['webhook'], config: { poll: { catalogEvery: '1h' } } });
+  const { service } = world.sandbox;
+  service.changeQuirks({ maxPageSize: 1, firstPage: 0 });
+  // The first page comes, the others do not.
+  service.addFault({ fault: { kind: 'status', status: 500 }, endpoint: 'listProtocols', after: 1, times: 3 });
+  const daemon = await world.start();
+  const state = async () => (await daemon.status()).services[0];
+  await until('it can be read in part only', async () => (await state())?.state === 'partly');
+  await until('it can be read', async () => (await state())?.state === 'answers');
+  await world.balanced();
+});
+
 test.concurrent('Redis is killed and comes back: nothing is lost and the workers go on', async ({
   onTestFinished: onFinished,
 }) => {

@@ -84,7 +84,7 @@ interface RecheckJobDependencies extends FollowUpDependencies {
   lateItems: LateItems;
   seen: Pick<Seen, 'unknown'>;
   metrics: Pick<Metrics, 'rechecks'>;
-  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
+  failureLog: Pick<FailureLog, 'worked' | 'failed' | 'forget'>;
   log: Pick<Logger, 'info' | 'warn'>;
   serviceOf(name: string): Pick<Service, 'clock' | 'near' | 'lookUp'>;
 }
@@ -178,6 +178,7 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
       failureLog.worked(service, subjectOf(protocol));
     },
     onFailed: (service, protocol, error) => failureLog.failed(service, subjectOf(protocol), error),
+    onGivenUp: (service, protocol) => failureLog.forget(service, subjectOf(protocol)),
     clock: (service) => serviceOf(service).clock.now(),
   });
   return { ...createWatch(dependencies), run };

@@ -105,11 +105,15 @@ export interface RecheckDependencies extends ActDependencies {
   ): Promise<ReadonlyMap<string, Sighting>>;
   onRechecked(service: string, watched: Watched, outcome: Outcome): void;
   onFailed(service: string, protocol: string, error: unknown): void;
+  /** Nothing of what failed is watched any more. */
+  onGivenUp(service: string, protocol: string): void;
 }
 
 const BATCH = 200;
 /** Longer than a batch takes; what a killed daemon had claimed is due again after it. */
 const LEASE_MS = 120_000;
+/** What failed is asked for again after this. */
+const AGAIN_MS = 15_000;
 /** An inspection that could not be asked for this long after its last recheck is given up: its protocol may be gone. */
 const GIVE_UP_MS = 3_600_000;
 
@@ -117,11 +121,15 @@ export const createRecheck = (dependencies: RecheckDependencies) => {
   const { store, settings, lookUp, clock } = dependencies;
   const act = createAct(dependencies);
 
-  /** The others stay due, and are asked for again when their lease is over. */
-  const giveUpOld = async (service: string, all: readonly Watched[]): Promise<void> => {
+  const againOrGivenUp = async (service: string, protocol: string, all: readonly Watched[]): Promise<void> => {
+    const now = clock(service);
     const last = Math.max(...settings.offsets, 0);
-    const old = all.filter(({ writtenAt }) => clock(service) > writtenAt + last + GIVE_UP_MS);
-    for (const watched of old) await store.drop(service, watched);
+    const isOld = ({ writtenAt }: Watched): boolean => now > writtenAt + last + GIVE_UP_MS;
+    for (const watched of all) {
+      if (isOld(watched)) await store.drop(service, watched);
+      else await store.keep(service, { watched, dueAt: now + AGAIN_MS });
+    }
+    if (all.every(isOld)) dependencies.onGivenUp(service, protocol);
   };
 
   const recheck = async (service: string, protocol: string, all: readonly Watched[], signal: AbortSignal) => {
@@ -152,7 +160,7 @@ export const createRecheck = (dependencies: RecheckDependencies) => {
         if (signal.aborted) return false;
         detector.failed(protocol, error);
         dependencies.onFailed(service, protocol, error);
-        await giveUpOld(service, all);
+        await againOrGivenUp(service, protocol, all);
       }
     }
     return !detector.isDown();

@@ -40,7 +40,7 @@ const setUp = (secondLook = [2 * MINUTE], assessments: ('critical' | 'suspecious
         },
       },
     }),
-    failureLog: { worked: () => {}, failed: (_service, subject) => seen.failed.push(subject) },
+    failureLog: { worked: () => {}, forget: () => {}, failed: (_service, subject) => seen.failed.push(subject) },
     log: pino({
       level: 'warn',
       hooks: {

@@ -37,6 +37,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
   const followUps: Alert[] = [];
   const outcomes: Outcome[] = [];
   const failures: string[] = [];
+  const givenUp: string[] = [];
 
   const record = (itemId: string, assessment: string, destinations = ['slack-1']): void => {
     ledger.set(itemId, { alertId: alertId('main', 'inspections', itemId), assessment, destinations });
@@ -56,6 +57,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     },
     onRechecked: (_service, _watched, outcome) => outcomes.push(outcome),
     onFailed: (_service, protocol) => failures.push(protocol),
+    onGivenUp: (_service, protocol) => givenUp.push(protocol),
     clock: now,
     ...changes,
   });
@@ -80,7 +82,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     await recheck('main', new AbortController().signal);
     return outcomes.splice(0);
   };
-  return { service, store, insert, note, record, at, forwarded, followUps, failures };
+  return { service, store, insert, note, record, at, forwarded, followUps, failures, givenUp };
 };
 
 const summaryOf = (followUps: readonly Alert[]) => followUps.map(({ type, followUp }) => ({ type, ...followUp }));
@@ -173,19 +175,20 @@ describe('a recheck', () => {
   });
 
   test('what cannot be asked is asked again, and given up an hour after its last recheck', async () => {
-    const { service, insert, at, failures, store } = await setUp();
+    const { service, insert, at, failures, givenUp, store } = await setUp();
     await insert({ assessment: 'critical' });
     const clear = service.addFault({ fault: { kind: 'status', status: 500 }, times: Number.POSITIVE_INFINITY });
     expect(await at(2)).toEqual([]);
-    expect(await at(3)).toEqual([]);
-    expect(failures).toHaveLength(1);
+    expect(failures).toEqual(['Vault']);
     clear();
-    expect(await at(5)).toEqual(['same']);
+    // Soon: until then the service counts as read in part.
+    expect(await at(2.25)).toEqual(['same']);
     service.removeProtocol({ protocol: 'Vault' });
     expect(await at(15)).toEqual([]);
     expect(await store.count('main')).toBe(1);
     await at(181);
     expect(await store.count('main')).toBe(0);
+    expect(givenUp).toEqual(['Vault']);
   });
 
   test('after a crash between sending and noting the same is sent under the same identity', async () => {

@@ -127,6 +127,7 @@ export const createReader = (options: ReaderOptions) => {
     poll,
     probe: async () => {},
     onProbed: () => {},
+    onProbeFailed: () => {},
     onCatalog: async () => {},
     onPolled: (stream, { outcome }) => {
       if (outcome === 'read') options.onRead(stream);
@@ -140,6 +141,7 @@ export const createReader = (options: ReaderOptions) => {
     onAssetsListed: () => {},
     onAssetsFailed: () => {},
     now,
+    monotonic: now,
   });
 
   const signal = new AbortController().signal;
