@@ -3,7 +3,7 @@ import { collectSecrets, exposuresOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon, type DaemonDependencies } from '../daemon.ts';
-import { createLogger, logFormOf } from '../ops/log.ts';
+import { createLogger, logFormOf, takeConsole } from '../ops/log.ts';
 import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
 import { version } from '../version.ts';
@@ -25,6 +25,7 @@ export const run = async (
   keep(collectSecrets(config));
   let { format } = config.log;
   const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
+  takeConsole(log, Date.now);
   const warn = (read: Config): void => {
     for (const doubt of exposuresOf(options.config, read)) log.warn(doubt);
   };

@@ -2,8 +2,9 @@
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 import { messageOf } from '../errors.ts';
 import { connectionFault } from '../net.ts';
+import { createRarely } from '../rarely.ts';
 import { escapeInvisible } from '../text.ts';
-import { clock } from '../time.ts';
+import { clock, DAY_MS } from '../time.ts';
 
 /** An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. */
 interface LoggedError {
@@ -209,4 +210,14 @@ export const createLogger = (settings: LogSettings) => {
     },
     destination,
   ) satisfies Logger;
+};
+
+/** Libraries write to the console, some the same for each connection: what they say becomes a line of the log, once a day. */
+export const takeConsole = (log: Pick<Logger, 'warn'>, now: () => number): void => {
+  const rarely = createRarely(now, DAY_MS);
+  const write = (...said: unknown[]): void => {
+    const message = said.map(messageOf).join(' ');
+    rarely(message, (times) => log.warn({ message, times }, 'a library writes to the console'));
+  };
+  for (const name of ['debug', 'info', 'log', 'warn', 'error'] as const) console[name] = write;
 };

@@ -48,6 +48,25 @@ test.concurrent('run delivers, logs JSON lines only, and ends with 0 at SIGTERM'
   expect(read.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
 });
 
+test.concurrent('of a Redis that may evict what is queued only log lines say so, those of libraries too', async ({
+  onTestFinished: onFinished,
+}) => {
+  const redis = await ownRedis('--maxmemory-policy', 'allkeys-lru');
+  onFinished(() => redis.remove());
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const { world, file, environment } = await startWorldFor({ onFinished, redisUrl });
+  const daemon = await startDaemonProgram(file, environment, onFinished);
+  world.critical('Vault', 1);
+  await world.balanced();
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+  expect(daemon.stderr()).toBe('');
+  const lines = daemon.stdout().trimEnd().split('\n');
+  const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(undocumentedFields(read)).toEqual([]);
+  expect(read.filter(({ message }) => String(message).startsWith('IMPORTANT! Eviction policy'))).toHaveLength(1);
+});
+
 test.concurrent('a failed start ends with what failed, not with a clean stop', async ({
   onTestFinished: onFinished,
 }) => {
