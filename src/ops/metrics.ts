@@ -11,6 +11,28 @@ const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** From the next poll to a night of retries, in seconds. */
 const LATENCY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600, 14_400, 86_400];
 
+/** Destinations with series of their own, and protocols with counters of their own: each has several. */
+const MOST_OWN = 500;
+/** The label of all others: what they do counts, too. */
+const OTHERS = 'others';
+
+/** Who has series of their own: the first to come, while there is room. */
+const createOwners = () => {
+  const owners = new Set<string>();
+  return {
+    /** `label`: where it is not the key. */
+    labelOf: (key: string, label = key): string => {
+      if (owners.size < MOST_OWN) owners.add(key);
+      return owners.has(key) ? label : OTHERS;
+    },
+    free: (key: string): void => void owners.delete(key),
+  };
+};
+
+const protocolKey = (service: unknown, protocol: unknown): string => JSON.stringify([service, protocol]);
+
+type Labels = Record<string, string>;
+
 /** Makes metrics that belong to one registry, under the common prefix. */
 const metricsOf = (registry: Registry) => {
   const describe = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
@@ -19,7 +41,23 @@ const metricsOf = (registry: Registry) => {
     labelNames,
     registers: [registry],
   });
+  const owners = { destinations: createOwners(), protocols: createOwners() };
+  const protocolLabel = (service: string, name: string) => owners.protocols.labelOf(protocolKey(service, name), name);
+  const shown = ({ service = '', protocol, destination }: Labels): Labels => ({
+    ...(destination !== undefined && { destination: owners.destinations.labelOf(destination) }),
+    ...(protocol !== undefined && { protocol: protocolLabel(service, protocol) }),
+  });
   return {
+    owners,
+    protocolLabel,
+    /** Of destinations or protocols: what has no series of its own counts under `OTHERS`. */
+    bounded: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => {
+      const counter = new Counter(describe(name, help, labelNames));
+      return {
+        inc: (labels: Record<Label, string>, value?: number): void =>
+          counter.inc({ ...labels, ...shown(labels) }, value),
+      };
+    },
     counter: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
       new Counter(describe(name, help, labels)),
     gauge: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
@@ -31,7 +69,7 @@ const metricsOf = (registry: Registry) => {
 
 type Maker = ReturnType<typeof metricsOf>;
 
-const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
+const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   polls: counter('polls_total', 'Reads of one protocol and source, by how they ended.', [
     'service',
     'source',
@@ -59,7 +97,7 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'Times that the service gave more than is read of it, by the bound that cut it off.',
     ['service', 'bound'],
   ),
-  alerts: counter('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
+  alerts: bounded('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
   cursorLag: gauge('cursor_lag_seconds', 'Age of the oldest cursor: how far behind the slowest protocol is.', [
     'service',
     'source',
@@ -76,7 +114,7 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
   protocolSeriesLeftOut: gauge(
     'protocol_series_left_out',
-    'Protocols that a metric leaves out, as there are too many.',
+    'Protocols that a metric leaves out, or counts as `others`, as there are too many.',
     ['metric'],
   ),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
@@ -99,13 +137,13 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
 });
 
-const reviewMetrics = ({ counter, gauge }: Maker) => ({
+const reviewMetrics = ({ bounded, counter, gauge }: Maker) => ({
   rechecks: counter('second_looks_total', 'Inspections read again, by what that led to.', ['service', 'outcome']),
   audits: counter('audits_total', 'Comparisons of what a service lists with what became of it, by how they ended.', [
     'service',
     'outcome',
   ]),
-  auditDifferences: counter(
+  auditDifferences: bounded(
     'audit_differences_total',
     'Items that were not accounted for and were queued again: missing from the ledger, or lost from the queue.',
     ['service', 'protocol', 'kind'],
@@ -117,13 +155,13 @@ const reviewMetrics = ({ counter, gauge }: Maker) => ({
   ),
 });
 
-const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
-  deliveries: counter('deliveries_total', 'Deliveries by what an attempt made of them: delivered, retrying or dead.', [
+const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
+  deliveries: bounded('deliveries_total', 'Deliveries by what an attempt made of them: delivered, retrying or dead.', [
     'kind',
     'destination',
     'outcome',
   ]),
-  deliveryFailures: counter('delivery_failures_total', 'Messages that were not accepted, by reason.', [
+  deliveryFailures: bounded('delivery_failures_total', 'Messages that were not accepted, by reason.', [
     'kind',
     'destination',
     'reason',
@@ -151,7 +189,12 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'destination',
     'label',
   ]),
-  muted: counter('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
+  destinationSeriesLeftOut: gauge(
+    'destination_series_left_out',
+    'Destinations without series of their own, as there are more than 500: what they do counts as `others`.',
+    [],
+  ),
+  muted: bounded('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
   heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
   heldRefused: counter(
     'held_refused_total',
@@ -204,6 +247,9 @@ const configMetrics = ({ gauge }: Maker) => ({
 const declareMetrics = (registry: Registry) => {
   const make = metricsOf(registry);
   return {
+    owners: make.owners,
+    /** By which a protocol's counters are known: `others`, where it has none of its own. */
+    protocolLabel: make.protocolLabel,
     buildInfo: make.gauge('build_info', 'Always 1; the labels are the version.', ['version', 'node']),
     ...readingMetrics(make),
     ...reviewMetrics(make),
@@ -247,15 +293,19 @@ export const assessmentLabel = (assessment: string | undefined): string => {
   return KNOWN_ASSESSMENTS.includes(assessment) ? assessment : 'other';
 };
 
-/** Ends the series of services that are watched no more: a gauge would keep its last value. */
-const keepServices = async (registry: Registry, services: readonly string[]): Promise<void> => {
+/** Ends series: a gauge would keep its last value. Gives the labels of those that ended. */
+const endSeries = async (registry: Registry, isGone: (labels: Labels) => boolean): Promise<Labels[]> => {
+  const gone: Labels[] = [];
   for (const metric of registry.getMetricsAsArray()) {
     const { values } = await (metric as unknown as Gauge).get();
     for (const { labels } of values) {
-      const { le: _, ...own } = labels as Record<string, string>;
-      if (own.service !== undefined && !services.includes(own.service)) (metric as unknown as Gauge).remove(own);
+      const { le: _, ...own } = labels as Labels;
+      if (!isGone(own)) continue;
+      (metric as unknown as Gauge).remove(own);
+      gone.push(own);
     }
   }
+  return gone;
 };
 
 /**
@@ -264,7 +314,7 @@ const keepServices = async (registry: Registry, services: readonly string[]): Pr
  */
 export const createMetrics = ({ version }: { version: string }) => {
   const registry = new Registry();
-  const { buildInfo, ...declared } = declareMetrics(registry);
+  const { buildInfo, owners, ...declared } = declareMetrics(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   buildInfo.set({ version, node: process.version }, 1);
@@ -276,7 +326,21 @@ export const createMetrics = ({ version }: { version: string }) => {
     loopDelay,
     setHighest,
     ...declared,
-    keepServices: (services: readonly string[]): Promise<void> => keepServices(registry, services),
+    /** The same of a destination. */
+    destinationLabel: (id: string): string => owners.destinations.labelOf(id),
+    /** Ends the series of services that are watched no more. */
+    keepServices: async (services: readonly string[]): Promise<void> => {
+      const gone = await endSeries(registry, ({ service }) => service !== undefined && !services.includes(service));
+      for (const { service, protocol } of gone) owners.protocols.free(protocolKey(service, protocol));
+    },
+    /** Ends the series of destinations that are gone, and gives their ids. */
+    keepDestinations: async (ids: ReadonlySet<string>): Promise<Set<string>> => {
+      const stays = (id: string): boolean => ids.has(id) || id === OTHERS || id.startsWith('sender-');
+      const gone = await endSeries(registry, ({ destination }) => destination !== undefined && !stays(destination));
+      const found = new Set(gone.flatMap(({ destination }) => destination ?? []));
+      for (const id of found) owners.destinations.free(id);
+      return found;
+    },
     /** Gives the function that ends it. */
     onScrape: (refresh: () => Promise<void>): (() => void) => {
       const asked = oneAtATime(refresh);

@@ -68,6 +68,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.acknowledged.inc({ kind });
   metrics.pressesRefused.inc({ kind, reason: 'unknown' });
   metrics.muted.inc({ kind, destination });
+  metrics.destinationSeriesLeftOut.set(0);
   metrics.heldAlerts.set(0);
   metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, 5);
   metrics.deadDeliveries.set(0);
@@ -80,7 +81,7 @@ const useAll = (metrics: Metrics): void => {
 
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
-  catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds destination_info digest_alerts_total digests_total
+  catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds destination_info destination_series_left_out digest_alerts_total digests_total
   acknowledged_total delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total muted_total oldest_undelivered_seconds poll_duration_seconds poll_interval_seconds polls_total presses_refused_total protocol_cursor_lag_seconds protocol_poll_duration_seconds protocol_series_left_out queue_jobs redis_up
   second_looks_total send_slot_wait_seconds_total send_slot_waits_total service_bounds_reached_total service_up silent_protocols trouble unread_protocols unroutable_entries`
   .trim()

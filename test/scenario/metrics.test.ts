@@ -344,14 +344,17 @@ test('each metric moves with what it is there for, and comes back', async ({ onT
 
 /** A metric shows two hundred protocols at most. */
 const MANY = 205;
+/** Five hundred destinations have series of their own. */
+const MANY_CONTACTS = 505;
 
 test('of very many protocols the metrics say how many they leave out', async ({ onTestFinished: onFinished }) => {
   const names = Array.from({ length: MANY }, (_, index) => `Protocol ${index}`);
+  const contacts = Array.from({ length: MANY_CONTACTS }, (_, index) => `https://hooks.example.com/${index}`);
   const world: World = await startWorld({
     onFinished,
     names,
     kinds: ['webhook'],
-    config: { poll: { interval: '2s' } },
+    config: { poll: { interval: '2s' }, fallback: { channels: [{ name: 'webhook', contacts }] } },
   });
   const file = join(world.dataDir, 'tocsin.yaml');
   await writeFile(file, world.configText);
@@ -361,9 +364,10 @@ test('of very many protocols the metrics say how many they leave out', async ({ 
   await play(daemon, {
     what: 'there are more protocols than are shown',
     do: () => {},
-    rises: ['tocsin_protocol_series_left_out'],
+    rises: ['tocsin_protocol_series_left_out', 'tocsin_destination_series_left_out'],
     mend: async () => {
-      await writeFile(file, `${world.configText}\nprotocols: { include: ["Protocol 1*"] }\n`);
+      const fewer = world.configText.replaceAll(/^.*hooks\.example\.com\/1.*\n/gm, '');
+      await writeFile(file, `${fewer}\nprotocols: { include: ["Protocol 1*"] }\n`);
       await daemon.reload('a test');
     },
   });

@@ -70,7 +70,8 @@ const beginKind = ({ config, metrics }: CounterDependencies, kind: ChannelKind):
 };
 
 /** The series of destinations, and the labels that say what each is: a name may become known later, or change. */
-const createDestinationCounters = ({ deliveries, deliveryFailures, muted, destinationInfo }: Metrics) => {
+const createDestinationCounters = (metrics: Metrics) => {
+  const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
   const described = new Map<Destination['id'], { kind: string; destination: string; label: string }>();
   let begunReasons = 0;
 
@@ -94,16 +95,8 @@ const createDestinationCounters = ({ deliveries, deliveryFailures, muted, destin
     },
     /** Gives those whose series ended. */
     keep: async (ids: ReadonlySet<Destination['id']>): Promise<Set<Destination['id']>> => {
-      const gone = new Set<Destination['id']>();
-      for (const metric of [deliveries, deliveryFailures, muted, destinationInfo]) {
-        for (const { labels } of (await metric.get()).values) {
-          const id = String(labels.destination);
-          if (ids.has(id)) continue;
-          metric.remove(labels);
-          described.delete(id);
-          gone.add(id);
-        }
-      }
+      const gone = await metrics.keepDestinations(ids);
+      for (const id of gone) described.delete(id);
       return gone;
     },
   };
@@ -137,17 +130,29 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
   for (const kind of CHANNEL_KINDS) if (config.channels[kind]) beginKind(dependencies, kind);
   if (hasFallback) for (const reason of DIVERT_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
 
+  const beginProtocols = async (): Promise<void> => {
+    let leftOut = 0;
+    for (const { name: service } of config.services) {
+      for (const protocol of (await catalog.protocols(service)).keys()) {
+        if (metrics.protocolLabel(service, protocol) !== protocol) leftOut += 1;
+        else once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));
+      }
+    }
+    for (const metric of ['tocsin_alerts_total', 'tocsin_audit_differences_total']) {
+      metrics.protocolSeriesLeftOut.set({ metric }, leftOut);
+    }
+  };
+
   const begin = async (): Promise<void> => {
     const names = (await dependencies.names?.()) ?? new Map<string, string>();
-    for (const one of [...destinations(), ...named]) {
+    const all = new Map([...destinations(), ...named].map((one) => [one.id, one]));
+    const own = [...all.values()].filter(({ id }) => metrics.destinationLabel(id) === id);
+    for (const one of own) {
       describe(one, names.get(one.id));
       once(one.id, () => beginDestination(one));
     }
-    for (const { name: service } of config.services) {
-      for (const protocol of (await catalog.protocols(service)).keys()) {
-        once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));
-      }
-    }
+    metrics.destinationSeriesLeftOut.set(all.size - own.length);
+    await beginProtocols();
   };
   const keepDestinations = async (ids: ReadonlySet<string>): Promise<void> => {
     for (const id of await keep(ids)) begun.delete(id);

@@ -1,6 +1,7 @@
 /** Sets the metrics that have to be asked for, at every scrape. */
 import { type Condition, needsSomebody, TROUBLES } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
+import { senderId } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Metrics, ProtocolValue } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
@@ -74,7 +75,10 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   metrics.heldAlerts.set(held.reduce((sum, { one: { waiting } }) => sum + waiting, 0));
   metrics.deadDeliveries.set(dead);
   metrics.brokenDestinations.reset();
-  for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
+  for (const { id, kind } of broken) {
+    const destination = id === senderId(kind) ? id : metrics.destinationLabel(id);
+    metrics.brokenDestinations.set({ kind, destination }, 1);
+  }
   for (const { name: service } of config.services) {
     const own = silent.filter((one) => one.service === service).flatMap(({ members }) => members);
     metrics.silentProtocols.set({ service }, own.length);

@@ -1,8 +1,11 @@
 /** Counters begin at 0, so that the first event is an increase. */
 import { expect, test } from 'vitest';
 import { createCounters } from '../../../src/features/status/counters.ts';
+import { createDeliveryReport } from '../../../src/ops/delivery-report.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
+import { createLines } from '../../ops/lines.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
 
 const SLACK = destinationOf('slack', 'C1');
 const EMAIL = destinationOf('email', 'oncall@example.com');
@@ -87,4 +90,54 @@ test('a destination has its name beside its label once that is known', async () 
   await begin();
   await begin();
   expect(await infos()).toEqual([line('#alerts (C1)')]);
+});
+
+test('of thousands of destinations and protocols five hundred have series of their own, and what others do counts as well', async () => {
+  const metrics = createMetrics({ version: 'test' });
+  const many = Array.from({ length: 5000 }, (_, n) => destinationOf('slack', `C${n}`));
+  const names = many.map((_, n) => `Protocol ${n}`);
+  const { begin, keepDestinations } = createCounters({
+    config: {
+      services: [{ name: 'main' }],
+      alerts: { sources: ['inspections'] },
+      channels: {},
+    } as unknown as Parameters<typeof createCounters>[0]['config'],
+    metrics,
+    catalog: {
+      protocols: async () => new Map(names.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
+    },
+    destinations: () => many,
+    named: [],
+    hasFallback: false,
+  });
+  const report = createDeliveryReport({ log: createLines().log, metrics, now: Date.now });
+  const dies = (destination: (typeof many)[number]) =>
+    report({
+      ...{ kind: 'slack', destination, alerts: [makeAlert(1)], attempt: 1, outcome: 'dead', durationMs: 1 },
+      reason: 'unknown',
+    });
+  const [first = SLACK, last = SLACK] = [many[0], many.at(-1)];
+  await begin();
+  dies(first);
+  dies(last);
+  metrics.alerts.inc({ service: 'main', protocol: 'Protocol 4999', source: 'inspections' });
+  const series = (await metrics.text()).split('\n').filter((line) => line.startsWith('tocsin_'));
+  expect(series.length).toBeLessThan(6000);
+  const dead = (destination: string) =>
+    `tocsin_deliveries_total{kind="slack",destination="${destination}",outcome="dead"}`;
+  expect(series).toContain(`${dead(first.id)} 1`);
+  expect(series).toContain(`${dead('others')} 1`);
+  expect(series).toContain('tocsin_alerts_total{service="main",protocol="others",source="inspections"} 1');
+  expect(series).toContain('tocsin_destination_series_left_out 4500');
+  expect(series).toContain('tocsin_protocol_series_left_out{metric="tocsin_alerts_total"} 4500');
+
+  // Places of those that are gone are free for others.
+  many.splice(0, 500);
+  await keepDestinations(new Set(many.map(({ id }) => id)));
+  await begin();
+  dies(many[0] ?? SLACK);
+  const later = (await metrics.text()).split('\n');
+  expect(later).toContain(`${dead(many[0]?.id ?? '')} 1`);
+  expect(later).toContain(`${dead('others')} 1`);
+  expect(later).toContain('tocsin_destination_series_left_out 4000');
 });
