@@ -62,15 +62,17 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   let reloading: ReturnType<typeof openReloading> | undefined;
 
   const openHost = async (): Promise<Host> => {
+    const hostConditions = createConditions({ now });
     const opened = await openStore({
       ...{ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve, limits },
+      conditions: hostConditions,
       ...(tracing && { telemetry: tracing.telemetry }),
     });
     const metrics = createMetrics({ version });
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
-    const run = { daemonId: randomUUID(), startedAt: now(), hostConditions: createConditions({ now }) };
+    const run = { daemonId: randomUUID(), startedAt: now(), hostConditions };
     const reportConfig = () => reloading?.report() ?? {};
     return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs, limits };
   };

@@ -1,11 +1,11 @@
 /** Opens the Redis that the config names: one of the team's, or the private one under `dataDir`. */
 import { hostname } from 'node:os';
-import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import { NoDaemonError, UnavailableError, UsageError } from '../errors.ts';
+import type { Conditions } from '../ops/conditions.ts';
 import { connectRedis, keyPrefix, type RedisClient } from '../redis/connect.ts';
 import { holderOf } from '../redis/data-dir-lock.ts';
-import { type EmbeddedEnd, startEmbeddedRedis } from '../redis/embedded.ts';
+import { type EmbeddedEnd, type EmbeddedSettings, startEmbeddedRedis } from '../redis/embedded.ts';
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-server.ts';
 import { addressOf, type RedisSettings } from '../redis/settings.ts';
 import { troubleOf, watchingTrouble } from '../redis/trouble.ts';
@@ -41,15 +41,30 @@ export const openNamedRedis = (config: Config, role: string, onError: OnRedisErr
   return settings && open(config, settings, role, onError);
 };
 
+interface OwnRedisSettings extends Omit<EmbeddedSettings, 'dataDir' | 'onSilence'> {
+  /** Where it is told that the embedded server is silent. */
+  conditions?: Pick<Conditions, 'report' | 'over'>;
+}
+
 /** For the daemon: starts the embedded server where no Redis is named. */
-export const openOwnRedis = async (config: Config, log: Logger, signal: AbortSignal): Promise<OpenRedis> => {
+export const openOwnRedis = async (
+  config: Config,
+  { conditions, ...settings }: OwnRedisSettings,
+): Promise<OpenRedis> => {
   const onError = (error: Error, times: number, address: string): void => {
     const trouble = troubleOf(error, address)?.message;
-    log.warn({ address, ...(trouble === undefined ? {} : { trouble }), err: error, times }, 'Redis is in trouble');
+    settings.log.warn(
+      { address, ...(trouble === undefined ? {} : { trouble }), err: error, times },
+      'Redis is in trouble',
+    );
   };
   const named = openNamedRedis(config, 'daemon', onError);
   if (named) return named;
-  const embedded = await startEmbeddedRedis({ dataDir: config.dataDir, log, signal });
+  const onSilence = (isSilent: boolean): void => {
+    if (isSilent) conditions?.report('redis', 'the private Redis lives and does not answer, so it is started again');
+    else conditions?.over('redis');
+  };
+  const embedded = await startEmbeddedRedis({ ...settings, dataDir: config.dataDir, onSilence });
   const opened = open(config, embedded.connection, 'daemon', onError);
   return {
     ...opened,

@@ -29,6 +29,7 @@ import { createAlertIndex, createOutlines } from '../ledger/index-by-date.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createOperatorLog } from '../ledger/operator-log.ts';
 import { ledgerKeys } from '../ledger/record.ts';
+import type { Conditions } from '../ops/conditions.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
 import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursorSnapshots, createCursors } from '../poll/cursor.ts';
@@ -129,6 +130,8 @@ interface OpenStoreDependencies extends Pick<StoreSettings, 'telemetry' | 'limit
   log: Logger;
   lifecycle: Pick<Lifecycle, 'onStop'>;
   stopping: AbortSignal;
+  /** That a private Redis is silent. */
+  conditions: Pick<Conditions, 'report' | 'over'>;
   /** Called with the reason when Redis is gone for good. */
   fail(reason: string): void;
 }
@@ -157,9 +160,10 @@ const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promi
 };
 
 /** Opens a daemon's Redis, everything that is kept in it, and the state file beside it. */
-export const openStore = async ({ config, log, lifecycle, stopping, fail, ...settings }: OpenStoreDependencies) => {
+export const openStore = async (dependencies: OpenStoreDependencies) => {
+  const { config, log, lifecycle, stopping, fail, conditions, ...settings } = dependencies;
   await closeDataDir(config, log);
-  const opened = await openOwnRedis(config, log, stopping);
+  const opened = await openOwnRedis(config, { log, signal: stopping, conditions });
   const { redis, prefix, lost, close } = opened;
   lifecycle.onStop('redis', close);
   void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));

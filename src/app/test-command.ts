@@ -27,7 +27,7 @@ const openRedis = async (config: Config, signal: AbortSignal): Promise<OpenRedis
     return await attachRedis(config);
   } catch (error) {
     if (!(error instanceof NoDaemonError)) throw error;
-    return openOwnRedis(config, createLogger({ level: 'silent', scrub: (text) => text }), signal);
+    return openOwnRedis(config, { log: createLogger({ level: 'silent', scrub: (text) => text }), signal });
   }
 };
 

@@ -1,16 +1,49 @@
-/** What commands are told of the private Redis of a daemon. */
+/** What is told of the private Redis of a daemon. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openOwnRedis } from '../../src/app/redis.ts';
+import { conditionText } from '../../src/condition.ts';
+import { createConditions } from '../../src/ops/conditions.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded.ts';
 import { runInProcess } from '../cli/in-process.ts';
+import { until } from '../support/until.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 
-test('a daemon that lives while its Redis is silent is named, and is not told as ended', async () => {
+const room = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-private-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+};
+
+test('a private Redis that lives and does not answer is a condition until it is started again', async () => {
+  const dataDir = await room();
+  const config = { dataDir, redis: { prefix: 'tocsin' } } as Parameters<typeof openOwnRedis>[0];
+  const conditions = createConditions({ now: Date.now });
+  const said: string[] = [];
+  const opened = await openOwnRedis(config, {
+    log,
+    silence: { askEveryMs: 20, rounds: 3, most: 8 },
+    conditions: {
+      report: (name, what) => {
+        conditions.report(name, what);
+        said.push(conditions.current().map(conditionText).join());
+      },
+      over: conditions.over,
+    },
+  });
+  onTestFinished(opened.close);
+  await rm(join(dataDir, 'redis', 'redis.sock'));
+  await until('it is told', () => said.length > 0);
+  expect(said[0]).toMatch(/^the private Redis lives and does not answer, so it is started again since /);
+  await until('it is over', () => conditions.current().length === 0);
+  expect(await opened.redis.ping()).toBe('PONG');
+});
+
+test('a daemon that lives while its Redis is silent is named, and is not told as ended', async () => {
+  const dataDir = await room();
   const config = join(dataDir, 'tocsin.yaml');
   const service = '{ name: main, baseUrl: "http://127.0.0.1:1", apiKey: k }';
   await writeFile(config, `services: [${service}]\nchannels: { webhook: { deriveSecrets: false } }\ndataDir: .\n`);
