@@ -33,8 +33,8 @@ const atRetirement = ({ channels }: Config): Grace => {
 /** What a generation sets at each scrape ends with it; its counters go on. */
 const scrapedWhile = ({ metrics }: Host, { onStop }: Lifecycle): Metrics => ({
   ...metrics,
-  onScrape: (refresh) => {
-    const end = metrics.onScrape(refresh);
+  onScrape: (...refresh) => {
+    const end = metrics.onScrape(...refresh);
     onStop('scrape', end);
     return end;
   },

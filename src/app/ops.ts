@@ -7,7 +7,7 @@ import { pacingOf } from '../channels/registry.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createSelfReport, type DaemonReport } from '../features/conditions/daemons.ts';
-import { createKnowing } from '../features/conditions/list.ts';
+import { createKnowing, isSilent } from '../features/conditions/list.ts';
 import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
 import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
@@ -16,7 +16,7 @@ import { createDrop } from '../features/replay/retry.ts';
 import { createGoneDestinations, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
-import { refreshGauges } from '../features/status/gauges.ts';
+import { createGauges } from '../features/status/gauges.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createHashFinder, createTracer, shortHashOf, type Trace } from '../features/trace/trace.ts';
 import type { PageActions } from '../ops/page/actions.ts';
@@ -110,10 +110,8 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const { destinations } = review;
   const counters = createCounters({
     ...{ config, metrics, catalog, destinations, named, hasFallback },
-    // Without Redis a scrape must not wait for names.
-    names: async () => (store.redis.status === 'ready' ? store.names.all() : new Map()),
+    names: store.names.all,
   });
-  metrics.onScrape(counters.begin);
   const forgetGone = createGoneDestinations({
     ...store,
     routed: async () => {
@@ -128,7 +126,11 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const known = createKnowing({ ...catalog, ...store, config, review, self: selfReport });
   const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known });
   const { pollDurations } = reading;
-  metrics.onScrape(() => refreshGauges({ ...store, ...context, catalog, review, pollDurations, known }));
+  metrics.onScrape(async () => {
+    if (!isSilent(known.own())) await counters.begin();
+  });
+  const gauges = createGauges({ ...store, ...context, catalog, review, pollDurations, known });
+  metrics.onScrape(gauges.ask, gauges.show);
   const lookUpNames = createNameLookUp({
     names: store.names,
     channels: context.channels,

@@ -280,7 +280,7 @@ export const setHighest = (
 };
 
 /** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
-const REFRESH_TIMEOUT_MS = 2000;
+const REFRESH_MS = 2000;
 
 /** Deprecated by prom-client and wrongly named: gauges that end in `_total`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -309,10 +309,11 @@ const endSeries = async (registry: Registry, isGone: (labels: Labels) => boolean
 };
 
 /**
- * A registry of its own with every metric in it. `onScrape` names what sets gauges that have to be asked for (queue
- * lengths, lags); it runs before every `text()`, and a failure or a slow answer never fails the scrape.
+ * A registry of its own with every metric in it. `onScrape` names what asks for gauges elsewhere (queue lengths), and then
+ * shows what is known anyway (lags); both run before every `text()`, and a failure or a slow answer never fails the scrape,
+ * nor holds up the next one.
  */
-export const createMetrics = ({ version }: { version: string }) => {
+export const createMetrics = ({ version, refreshMs = REFRESH_MS }: { version: string; refreshMs?: number }) => {
   const registry = new Registry();
   const { buildInfo, owners, ...declared } = declareMetrics(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
@@ -342,14 +343,15 @@ export const createMetrics = ({ version }: { version: string }) => {
       return found;
     },
     /** Gives the function that ends it. */
-    onScrape: (refresh: () => Promise<void>): (() => void) => {
-      const asked = oneAtATime(refresh);
-      refreshes.add(asked);
-      return () => void refreshes.delete(asked);
+    onScrape: (ask: () => Promise<void>, show: () => void = () => {}): (() => void) => {
+      const asked = oneAtATime(() => withinTime(ask(), refreshMs));
+      const refresh = (): Promise<void> => asked().finally(show);
+      refreshes.add(refresh);
+      return () => void refreshes.delete(refresh);
     },
     /** The Prometheus text format, `registry.contentType`. */
     text: async (): Promise<string> => {
-      await Promise.allSettled([...refreshes].map((refresh) => withinTime(refresh(), REFRESH_TIMEOUT_MS)));
+      await Promise.allSettled([...refreshes].map((refresh) => refresh()));
       setLoopLag();
       return registry.metrics();
     },

@@ -143,6 +143,23 @@ test('a refresh that hangs holds up no scrape', async () => {
   expect(await until('the scrape is answered', () => text)).toContain('tocsin_build_info{version="1"');
 });
 
+test('a refresh that hangs does not hold those after it, and what is known without it is shown', async () => {
+  const metrics = createMetrics({ version: '1', refreshMs: 50 });
+  let asked = 0;
+  const ask = async (): Promise<void> => {
+    asked += 1;
+    if (asked === 1) await new Promise(() => {});
+    metrics.deadDeliveries.set(asked);
+  };
+  const isUp = { isUp: 0 };
+  metrics.onScrape(ask, () => metrics.redisUp.set(isUp.isUp));
+  expect(await metrics.text()).toContain('tocsin_redis_up 0');
+  isUp.isUp = 1;
+  const text = await metrics.text();
+  expect(text).toContain('tocsin_redis_up 1');
+  expect(text).toContain('tocsin_dead_deliveries 2');
+});
+
 test('assessments that nobody documented make no time series of their own', () => {
   expect(['ok', 'suspecious', 'critical', 'x9', undefined].map(assessmentLabel)).toEqual([
     'ok',

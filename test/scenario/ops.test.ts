@@ -235,3 +235,25 @@ test.concurrent('the page and the probes answer while Redis is away', async ({ o
   await redis.start();
   await until('the page is back', async () => (await daemon.ask('/')).status === 200);
 });
+
+test.concurrent('a Redis that stands still is known to metrics, and so is its return', async ({
+  onTestFinished: onFinished,
+}) => {
+  const redis = await ownRedis('--appendonly', 'yes');
+  onFinished(() => redis.remove());
+  const world = await startWorld({ onFinished, redisUrl: `redis://127.0.0.1:${redis.port}` });
+  const daemon = await world.start();
+  await daemon.watching();
+  const lag = () => daemon.metric('tocsin_cursor_lag_seconds');
+  await until('the lag is known', async () => (await lag()) !== undefined);
+  redis.freeze();
+  onFinished(() => redis.thaw());
+  // This one finds it silent in the middle of its questions.
+  await daemon.ask('/metrics');
+  await until('it shows', async () => (await daemon.metric('tocsin_redis_up')) === 0, 20_000);
+  expect(await daemon.metric('tocsin_trouble{trouble="redis"}')).toBeDefined();
+  const before = (await lag()) ?? 0;
+  await until('the lag grows', async () => ((await lag()) ?? 0) > before);
+  redis.thaw();
+  await until('it is up again', async () => (await daemon.metric('tocsin_redis_up')) === 1);
+});

@@ -1,4 +1,5 @@
-/** Sets the metrics that have to be asked for, at every scrape. */
+/** Sets the metrics that are not counted as something happens, at every scrape. */
+import type { Source } from '../../alert.ts';
 import { type Condition, needsSomebody, TROUBLES } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
 import { senderId } from '../../item.ts';
@@ -30,27 +31,44 @@ interface GaugeDependencies {
 
 const STATES = ['waiting', 'delayed', 'active', 'failed'] as const;
 
-const setLags = async (
-  { config, cursors, ledger, metrics, catalog, now }: GaugeDependencies,
-  service: string,
-): Promise<ProtocolValue[]> => {
-  const ageOf = (at: number): number => Math.max(0, now() - at) / 1000;
-  const names = [...(await catalog.protocols(service)).keys()];
-  metrics.catalogProtocols.set({ service }, names.length);
-  const lags: ProtocolValue[] = [];
-  for (const source of config.alerts.sources) {
-    const tracks = names.map((protocol) => ({ service, source, protocol }));
-    const found = await cursors.get(tracks);
-    const own = tracks.flatMap((labels, index): ProtocolValue[] => {
-      const polledAt = found[index]?.polledAt;
-      return polledAt === undefined ? [] : [{ labels, value: ageOf(polledAt) }];
-    });
-    if (own.length > 0) metrics.cursorLag.set({ service, source }, Math.max(...own.map(({ value }) => value)));
-    lags.push(...own);
-    const oldestAt = await ledger.oldestOpen(...tracks);
-    metrics.oldestUndelivered.set({ service, source }, oldestAt === undefined ? 0 : ageOf(oldestAt));
+/** Of one service and source, as Redis had it last. */
+interface Moments {
+  labels: { service: string; source: Source };
+  /** When each protocol was read last. */
+  polled: { labels: ProtocolValue['labels']; at: number }[];
+  /** Since when the oldest alert waits. */
+  oldestAt: number | undefined;
+}
+
+const askMoments = async ({ config, cursors, ledger, metrics, catalog }: GaugeDependencies): Promise<Moments[]> => {
+  const moments: Moments[] = [];
+  for (const { name: service } of config.services) {
+    const names = [...(await catalog.protocols(service)).keys()];
+    metrics.catalogProtocols.set({ service }, names.length);
+    for (const source of config.alerts.sources) {
+      const tracks = names.map((protocol) => ({ service, source, protocol }));
+      const found = await cursors.get(tracks);
+      const polled = tracks.flatMap((labels, index) => {
+        const at = found[index]?.polledAt;
+        return at === undefined ? [] : [{ labels, at }];
+      });
+      moments.push({ labels: { service, source }, polled, oldestAt: await ledger.oldestOpen(...tracks) });
+    }
   }
-  return lags;
+  return moments;
+};
+
+/** They grow while Redis is silent, too. */
+const setLags = ({ metrics, now }: GaugeDependencies, moments: readonly Moments[]): void => {
+  const ageOf = (at: number): number => Math.max(0, now() - at) / 1000;
+  const lags = moments.flatMap(({ labels, polled, oldestAt }) => {
+    const own = polled.map((one) => ({ labels: one.labels, value: ageOf(one.at) }));
+    if (own.length > 0) metrics.cursorLag.set(labels, Math.max(...own.map(({ value }) => value)));
+    metrics.oldestUndelivered.set(labels, oldestAt === undefined ? 0 : ageOf(oldestAt));
+    return own;
+  });
+  const leftOut = metrics.setHighest(metrics.protocolCursorLag, lags);
+  metrics.protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, leftOut);
 };
 
 /** Each name that can be is there, so that a rule sees it rise. */
@@ -61,13 +79,9 @@ const setTroubles = ({ metrics, limits, now }: GaugeDependencies, conditions: re
   }
 };
 
-/** While Redis is away, what has to be asked there keeps its last value. */
-export const refreshGauges = async (dependencies: GaugeDependencies): Promise<void> => {
-  const { config, known, queues, deadlines, metrics, review } = dependencies;
-  metrics.unroutableEntries.set(review.problems().length);
-  const own = known.own();
-  metrics.redisUp.set(isSilent(own) ? 0 : 1);
-  if (isSilent(own)) return setTroubles(dependencies, own);
+/** What has to be asked of Redis. */
+const askRedis = async (dependencies: GaugeDependencies): Promise<Moments[]> => {
+  const { config, known, queues, deadlines, metrics } = dependencies;
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
@@ -84,11 +98,25 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
     metrics.silentProtocols.set({ service }, own.length);
   }
   setTroubles(dependencies, conditions);
-  const lags: ProtocolValue[] = [];
-  for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
-  const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;
-  const leftOut = metrics.setHighest(protocolCursorLag, lags);
-  protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, leftOut);
-  const unshown = metrics.setHighest(protocolPollDuration, dependencies.pollDurations());
-  protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
+  return askMoments(dependencies);
+};
+
+/** For `onScrape`. While Redis is silent nothing is asked: what is only there keeps its last value, and lags grow. */
+export const createGauges = (dependencies: GaugeDependencies) => {
+  const { known, metrics, review, pollDurations } = dependencies;
+  let moments: readonly Moments[] = [];
+  return {
+    ask: async (): Promise<void> => {
+      if (!isSilent(known.own())) moments = await askRedis(dependencies);
+    },
+    show: (): void => {
+      const own = known.own();
+      metrics.unroutableEntries.set(review.problems().length);
+      metrics.redisUp.set(isSilent(own) ? 0 : 1);
+      if (isSilent(own)) setTroubles(dependencies, own);
+      setLags(dependencies, moments);
+      const unshown = metrics.setHighest(metrics.protocolPollDuration, pollDurations());
+      metrics.protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
+    },
+  };
 };

@@ -13,7 +13,7 @@ import {
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { createKnowing } from '../../../src/features/conditions/list.ts';
 import { GROUPS } from '../../../src/features/conditions/store.ts';
-import { refreshGauges } from '../../../src/features/status/gauges.ts';
+import { createGauges } from '../../../src/features/status/gauges.ts';
 import { createStatus } from '../../../src/features/status/status.ts';
 import { reasonAgainst } from '../../../src/features/watchdog/heartbeat.ts';
 import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
@@ -79,8 +79,9 @@ const setUp = () => {
     for (const end = time.now + ms; time.now < end; time.now += 15_000) await round();
     await round();
   };
+  const gauges = createGauges({ ...store, config, known, metrics, catalog, review, pollDurations: () => [], now });
+  metrics.onScrape(gauges.ask, gauges.show);
   const views = async () => {
-    await refreshGauges({ ...store, config, known, metrics, catalog, review, pollDurations: () => [], now });
     const report = await status();
     const page = renderPage({
       ...{ report, viewer: { canSignIn: false }, now: report.now, details: undefined, filter: undefined },

@@ -5,7 +5,7 @@ import { createStore } from '../../../src/app/store.ts';
 import { TROUBLES } from '../../../src/condition.ts';
 import type { HeardDaemon } from '../../../src/features/conditions/daemons.ts';
 import { createKnowing } from '../../../src/features/conditions/list.ts';
-import { refreshGauges } from '../../../src/features/status/gauges.ts';
+import { createGauges } from '../../../src/features/status/gauges.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
@@ -27,6 +27,7 @@ const setUp = () => {
       new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
   };
   const state = { status: 'ready' };
+  const clock = { now: T0 };
   const known = createKnowing({
     ...{ ...store, ...catalog, unwatched: async () => [], daemonReports: { list: async () => daemons }, redis: state },
     config: { services: [{ name: 'main' } as never], channels: {} },
@@ -35,19 +36,18 @@ const setUp = () => {
   const dependencies = {
     ...store,
     config: { services: [{ name: 'main' }], alerts: { sources: ['inspections'] } } as Parameters<
-      typeof refreshGauges
+      typeof createGauges
     >[0]['config'],
     ...{ metrics, known, catalog },
     review: { problems: () => problems },
     pollDurations: () => [{ labels: { service: 'main', protocol: 'Vault', source: 'inspections' }, value: 0.2 }],
-    now: () => T0,
+    now: () => clock.now,
   };
+  const gauges = createGauges(dependencies);
+  metrics.onScrape(gauges.ask, gauges.show);
   /** Samples of our own gauges, as a scrape shows them. */
-  const scrape = async (changes: Partial<typeof dependencies> = {}): Promise<string> => {
-    await refreshGauges({ ...dependencies, ...changes });
-    return metrics.text();
-  };
-  return { store, problems, daemons, state, known, scrape };
+  const scrape = metrics.text;
+  return { store, problems, daemons, state, clock, known, scrape };
 };
 
 test('the gauges count what waits, what is dead, held and broken', async () => {
@@ -99,6 +99,21 @@ test('the lag is that of the protocol read longest ago', async () => {
   expect(text).toContain('tocsin_protocol_series_left_out{metric="tocsin_protocol_cursor_lag_seconds"} 0');
 });
 
+test('lags grow by our own clock while Redis is silent', async () => {
+  const { store, state, clock, scrape } = setUp();
+  const track = { service: 'main', source: 'inspections', protocol: 'Vault' } as const;
+  await store.cursors.begin(track, { start: T0, position: T0, sweptTo: T0 });
+  await openCommits(store.redis as Redis, store.prefix).advance(track, { polledAt: T0 - 5000 });
+  await store.ledger.recordWaiting([{ destination: SLACK, alerts: [{ ...makeAlert(1), ...track, at: AT }] }]);
+  await scrape();
+  state.status = 'reconnecting';
+  clock.now += 60_000;
+  const text = await scrape();
+  expect(text).toContain('tocsin_cursor_lag_seconds{service="main",source="inspections"} 65');
+  expect(text).toMatch(/^tocsin_protocol_cursor_lag_seconds{.*protocol="Vault".*} 65$/m);
+  expect(text).toContain('tocsin_oldest_undelivered_seconds{service="main",source="inspections"} 60');
+});
+
 test('what waits longest shows, of all destinations, until it is delivered', async () => {
   const { store, scrape } = setUp();
   const oldest = (seconds: number): string =>
@@ -128,9 +143,9 @@ test('without Redis the others keep their values, and that it is away shows', as
   await store.held.hold(SLACK, [makeAlert(1)]);
   await scrape();
   problems.push('Bridge: telegram is not configured');
-  const asked = () => Promise.reject(new Error('asked without Redis'));
+  known.all = () => Promise.reject(new Error('asked without Redis'));
   state.status = 'reconnecting';
-  const text = await scrape({ known: { ...known, all: asked } });
+  const text = await scrape();
   expect(text).toContain('tocsin_redis_up 0');
   expect(text).toContain('tocsin_unroutable_entries 2');
   expect(text).toContain('tocsin_held_alerts 1');
