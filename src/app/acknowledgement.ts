@@ -13,7 +13,8 @@ import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { ACKNOWLEDGE } from '../ops/page/acknowledge.ts';
 import { createRareWarning } from '../rarely.ts';
-import { type Context, pause } from './context.ts';
+import { pause } from '../waiting.ts';
+import type { Context } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 
 /** Presses that had no effect: each is counted, and the log tells a flood of one reason in one line a minute. */

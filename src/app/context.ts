@@ -1,5 +1,4 @@
 /** What the parts of a daemon are opened with: it is built once and handed on whole, and a part takes what it needs. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { openConfiguredChannels } from '../channels/open.ts';
 import { LASTING_MS } from '../condition.ts';
@@ -117,10 +116,6 @@ export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfig
   /** The generation cannot go on. */
   fail(reason: string): void;
 }
-
-/** Ends when `signal` aborts; never rejects. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => {});
 
 /** Milliseconds by the monotonic clock of the process. */
 export const monotonic = (): number => performance.now();

@@ -8,8 +8,9 @@ import { CHANNEL_ROUND_MS } from '../ops/checks.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Turn } from '../redis/turns.ts';
+import { pause } from '../waiting.ts';
 import type { Verbs } from './compose.ts';
-import { type Context, pause } from './context.ts';
+import { type Context, onTurnFailed } from './context.ts';
 import type { Ops } from './ops.ts';
 import type { Reading } from './poll.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -34,15 +35,30 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
 const canaryBoundMs = ({ config: { channels }, maintenanceEveryMs }: Context, kind: ChannelKind): number =>
   3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
 
-/** Repeats the first listing until it works: a service that is down when we start is waited for. */
-const listUntilKnown = async (
+interface FirstListing {
+  reading: { intake: Pick<Reading['intake'], 'list'>; catalog: Pick<Reading['catalog'], 'protocols'> };
+  review: Pick<Ops['review'], 'review'>;
+  log: Context['log'];
+  stopping: AbortSignal;
+}
+
+/** Repeats the first listing until it works: a service or a Redis that is away when we start is waited for. */
+export const listUntilKnown = async (
   service: string,
-  { reading, review, stopping }: { reading: Reading; review: Ops['review']; stopping: AbortSignal },
+  { reading, review, log, stopping }: FirstListing,
 ): Promise<void> => {
-  for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
-    if (await reading.intake.list(service, stopping)) {
-      return review.review(service, await reading.catalog.protocols(service));
+  const isListed = async (): Promise<boolean> => {
+    try {
+      if (!(await reading.intake.list(service, stopping))) return false;
+      review.review(service, await reading.catalog.protocols(service));
+      return true;
+    } catch (error) {
+      if (!stopping.aborted) onTurnFailed({ log })(`first listing ${service}`, error);
+      return false;
     }
+  };
+  for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
+    if (await isListed()) return;
     await pause(delayMs, stopping);
   }
 };

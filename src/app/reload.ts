@@ -16,7 +16,8 @@ import {
 import type { ConfigStatus } from '../ops/status.ts';
 import { startTurns } from '../redis/turns.ts';
 import { iso } from '../time.ts';
-import { type Host, type Limits, monotonic, onTurnFailed, pause } from './context.ts';
+import { pause } from '../waiting.ts';
+import { type Host, type Limits, monotonic, onTurnFailed } from './context.ts';
 import { attachRedis } from './redis.ts';
 
 interface OpenReloading extends Pick<Host, 'hostConditions' | 'metrics' | 'scrub' | 'log' | 'now'> {
