@@ -169,7 +169,12 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
   };
   const abort = () => finish('aborted', caller.reason);
   const expire = () => finish('expired', new DOMException('The operation timed out', 'TimeoutError'));
-  const timer = setTimeout(expire, Math.min(timeoutMs, MAX_DELAY_MS));
+  // What arrived while the process stood still is read before: it may be the answer.
+  let last: NodeJS.Immediate | undefined;
+  const wait = () => {
+    last = setImmediate(expire);
+  };
+  const timer = setTimeout(wait, Math.min(timeoutMs, MAX_DELAY_MS));
   if (caller.aborted) abort();
   else caller.addEventListener('abort', abort, { once: true });
   return {
@@ -177,6 +182,7 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
     ended: () => ended,
     end: () => {
       clearTimeout(timer);
+      clearImmediate(last);
       caller.removeEventListener('abort', abort);
     },
   };

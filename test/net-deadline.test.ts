@@ -1,4 +1,5 @@
 import { getEventListeners, once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startDeadline } from '../src/net.ts';
 
@@ -35,4 +36,21 @@ test('a time beyond what a timer takes does not run out at once', async () => {
   await once(short.signal, 'abort');
   expect(long.ended()).toBeUndefined();
   long.end();
+});
+
+test('an answer that came while the process stood still counts, although its time is over', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [answered] = (await once(server, 'connection')) as [Socket];
+  const deadline = startDeadline(new AbortController().signal, 1);
+  answered.once('data', deadline.end);
+  client.write('an answer');
+  // The process stands still.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  await once(answered, 'data');
+  await new Promise(setImmediate);
+  expect(deadline.ended()).toBeUndefined();
+  client.destroy();
+  server.close();
 });
