@@ -88,6 +88,8 @@ export const send: MessageStage = async (each, dependencies) => {
   }
   const unclaim = claim === 'taken' ? undefined : claim;
   try {
+    // As late as it can be asked: what is sent without it comes twice.
+    if (!(await each.run.holdsLock())) return undefined;
     const mayAmend = unclaim !== undefined && job.attempt < AMEND_TRIES;
     const result = await sendWith(each, earlier, mayAmend, dependencies);
     each.result = result;

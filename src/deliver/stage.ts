@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Attempt } from '../ledger/record.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob, Reassessed } from '../queue/job.ts';
+import type { HoldsLock } from '../queue/job-locks.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
 import type { AddressChanges, Disabled, DisabledDestination } from './destinations.ts';
@@ -163,6 +164,8 @@ export interface JobRun {
   /** The data that goes back into the queue if the job has to run again. */
   job: ParcelJob;
   signal: AbortSignal;
+  /** False where another run has the job by now. */
+  holdsLock: HoldsLock;
   /** What is still to be delivered; set by `lookUp`, and by `batch` for the job of a batch. */
   alerts: readonly Alert[];
   /** Set by `lookUp` where the destination's receiver disabled it. */
@@ -235,7 +238,8 @@ export const beginAttempt = (input: AttemptInput): AttemptRun => ({
 
 /**
  * `partial`: one of several parts was taken, and nothing is recorded yet. `isRepeat`: another job delivered some of it in
- * the same moment; known when the end is durable. `stopping`: the daemon is going down; nothing is charged.
+ * the same moment; known when the end is durable. `stopping`: the daemon is going down, or another run has the job; nothing
+ * is charged.
  */
 export type AttemptResult =
   | { kind: 'delivered'; receipt: Receipt; isRepeat: boolean | Promise<boolean> }

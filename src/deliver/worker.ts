@@ -3,6 +3,7 @@
  * workers.
  */
 import type { ParcelJob } from '../queue/job.ts';
+import type { HoldsLock } from '../queue/job-locks.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
 import { decide, record, report, transmit, updateCircuit } from './attempt-stages.ts';
 import { acknowledged, compose } from './compose.ts';
@@ -37,7 +38,7 @@ const JOB_STAGES = [
 const MESSAGE_STAGES = [
   defer, // waits for a send slot, or for the circuit; a fresh job joins the batch instead
   rest, // a digest: the destination rests after it
-  send, // amends the message that it belongs to, or sends it: one or two attempts
+  send, // while the job is ours: amends the message that it belongs to, or sends it: one or two attempts
   settle, // what becomes of the job: the next message, a retry, a plainer format, a new address
 ] as const;
 
@@ -50,8 +51,18 @@ const ATTEMPT_STAGES = [
   report, // one log line, metrics
 ] as const;
 
-const newRun = (job: ParcelJob, signal: AbortSignal): JobRun => ({
-  ...{ job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [], unrecorded: [] },
+const newRun = (job: ParcelJob, signal: AbortSignal, holdsLock: HoldsLock): JobRun => ({
+  ...{
+    job,
+    signal,
+    holdsLock,
+    alerts: [],
+    hasOpenBatch: false,
+    units: [],
+    uncomposable: [],
+    messages: [],
+    unrecorded: [],
+  },
 });
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
@@ -62,8 +73,8 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };
   const messageDependencies = { ...dependencies, attempt, inFlight };
 
-  const deliver: ProcessParcel = async (job, signal) => {
-    const run = newRun(job, signal);
+  const deliver: ProcessParcel = async (job, signal, holdsLock = () => true) => {
+    const run = newRun(job, signal, holdsLock);
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end;
     for await (const message of run.messages) {
@@ -79,9 +90,9 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     return left ? rerun(dependencies.now(), left) : DONE;
   };
 
-  return async (job, signal) => {
+  return async (...input) => {
     inFlight.jobs += 1;
-    return deliver(job, signal).finally(() => {
+    return deliver(...input).finally(() => {
       inFlight.jobs -= 1;
     });
   };

@@ -36,7 +36,7 @@ export const createDeadlines = (settings: QueueSettings) => {
     },
     /** `id` stays the same when a check is repeated. A check that throws is repeated. */
     work: (concurrency: number, check: (alerts: readonly Alert[], id: string) => Promise<void>) => {
-      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, (job) => check(readJob(job), job.id ?? ''));
+      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, ({ job }) => check(readJob(job), job.id ?? ''));
       return { stop: (graceMs: number): Promise<void> => stopWorker(worker, settings.redis, graceMs) };
     },
     counts: async (): Promise<QueueCounts> => {

@@ -1,14 +1,16 @@
 /** Takes the jobs of one kind from its queue and runs them, each when it has a place. */
-import { DelayedError, type Job, type Queue } from 'bullmq';
+import { DelayedError, type Queue } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
+import type { HoldsLock } from './job-locks.ts';
 import type { Claim, Places } from './places.ts';
-import { openWorker, type QueueSettings, queueName, stopWorker } from './settings.ts';
+import { type JobRun, openWorker, type QueueSettings, queueName, stopWorker } from './settings.ts';
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
 export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
-export type ProcessParcel = (job: ParcelJob, signal: AbortSignal) => Promise<Verdict>;
+/** `holdsLock`: asked before each message. Without the lock another run has the job. Default: it always does. */
+export type ProcessParcel = (job: ParcelJob, signal: AbortSignal, holdsLock?: HoldsLock) => Promise<Verdict>;
 
 /** The name of a job that does nothing, and the queue's only one. */
 export const CANARY = 'canary';
@@ -16,14 +18,8 @@ export const CANARY = 'canary';
 /** Long enough to cost little, short enough for a newer daemon beside this one: it can take the job when it is due. */
 const UNKNOWN_AGAIN_MS = 5000;
 
-interface JobTaken {
-  job: Job<unknown>;
-  token: string | undefined;
-  signal: AbortSignal;
-}
-
 /** Waiting costs no attempt of BullMQ's: those count our own exceptions only. */
-const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never> => {
+const putBack = async ({ job, token }: JobRun, delayMs: number): Promise<never> => {
   await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();
 };
@@ -84,8 +80,8 @@ const createRunJob = (
   onUnknownVersion: (queue: string, version: string) => void,
 ) => {
   const { wentBack, recall } = createRecall(queue);
-  return async (taken: JobTaken): Promise<void> => {
-    const { job, signal } = taken;
+  return async (taken: JobRun): Promise<void> => {
+    const { job, signal, holdsLock } = taken;
     const begun = moment();
     const data = readParcelJob(job.data);
     if ('unknownVersion' in data) {
@@ -97,8 +93,10 @@ const createRunJob = (
       wentBack(job.id ?? '', Date.now() + place.againInMs);
       return putBack(taken, place.againInMs);
     }
-    const verdict = await process(data, signal).finally(place.leave);
+    const verdict = await process(data, signal, holdsLock).finally(place.leave);
     if (places.hasRoom()) void recall();
+    // It is another run's by now, or will be: this one changes nothing of it.
+    if (!(await holdsLock())) throw new DelayedError();
     if (verdict.done) return;
     // At once: a clock that is set back during the next command must not make the wait longer by as much.
     const delayMs = delayUntil(verdict.runAt, begun, moment());
@@ -118,10 +116,10 @@ export const createWork =
     const { redis } = settings;
     const runJob = createRunJob(queues[kind], places, process, onUnknownVersion);
     let takenAt = Date.now();
-    const worker = openWorker(settings, queueName(kind), places.jobs, async (job, token, signal) => {
+    const worker = openWorker(settings, queueName(kind), places.jobs, async (run) => {
       takenAt = Date.now();
-      if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-      else await runJob({ job, token, signal: signal ?? new AbortController().signal });
+      if (run.job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
+      else await runJob(run);
     });
     return {
       /** The locks of its jobs name it. */

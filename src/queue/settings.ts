@@ -1,8 +1,9 @@
 /** How queues and their workers are opened, how a worker rests while Redis refuses its commands, and how it ends. */
-import { type Processor, Queue, type Telemetry, Worker } from 'bullmq';
+import { type Job, Queue, type Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { pause } from '../waiting.ts';
+import { createJobLocks, type HoldsLock, LOCK_MS } from './job-locks.ts';
 
 export interface QueueSettings {
   redis: RedisClient;
@@ -29,11 +30,13 @@ export const JOB_OPTIONS = {
 } as const;
 
 /**
- * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s even where
- * nobody noticed that it is gone, see `stuck-jobs.ts`. A crash of ours is never the parcel's fault, so no number of stalls
- * ends a job.
+ * Locks are checked every 3 s, so that a killed daemon's jobs start again within 13 s even where nobody noticed that it is
+ * gone, see `stuck-jobs.ts`. A crash of ours is never the parcel's fault, so no number of stalls ends a job.
  */
-const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
+const WORKER_LOCKS = {
+  ...{ lockDuration: LOCK_MS, skipLockRenewal: true },
+  ...{ stalledInterval: 3000, maxStalledCount: 1_000_000 },
+} as const;
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
@@ -68,15 +71,34 @@ const restWhenRefused = (worker: Worker, rest = pause): void => {
   });
 };
 
-/** `process`: only one that declares three parameters gets BullMQ's signal. */
+/** One run of a job. */
+export interface JobRun {
+  job: Job;
+  /** Of its lock. */
+  token: string;
+  /** Aborts where the worker stops. */
+  signal: AbortSignal;
+  holdsLock: HoldsLock;
+}
+
 export const openWorker = (
   { redis, prefix, onError, telemetry, rest }: QueueSettings,
   name: string,
   concurrency: number,
-  process: Processor,
+  process: (run: JobRun) => Promise<void>,
 ): Worker => {
   const own = { connection: redis, prefix, concurrency, ...WORKER_LOCKS };
-  const worker = new Worker(name, process, { ...own, ...(telemetry && { telemetry }) });
+  const runLocked = createJobLocks({
+    extend: (jobs, tokens) => worker.extendJobLocks(jobs, tokens, LOCK_MS),
+    onError: (error) => onError(name, error),
+  });
+  // BullMQ gives its signal only to what declares it.
+  const run = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
+    const lock = { id: job.id ?? '', token: token ?? '', agoMs: Math.max(0, Date.now() - (job.processedOn ?? 0)) };
+    const stopping = signal ?? new AbortController().signal;
+    return runLocked(lock, (holdsLock) => process({ job, token: lock.token, signal: stopping, holdsLock }));
+  };
+  const worker: Worker = new Worker(name, run, { ...own, ...(telemetry && { telemetry }) });
   worker.on('error', (error) => onError(name, error));
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));

@@ -7,7 +7,7 @@ import { openConfiguredChannels } from '../../src/channels/open.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { destinationOf } from '../support/alerts.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
+import { type Answer, startHttpReceiver } from '../support/http-receiver.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -17,10 +17,13 @@ services: [{ name: main, baseUrl: "http://127.0.0.1:1/api", apiKey: key }]
 channels: { webhook: { secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, allowHttp: true, allowNetworks: ["127.0.0.0/8"] } }
 `;
 
-const setUp = async () => {
-  const receiver = await startHttpReceiver();
+const TAKEN: Answer = { status: 204 };
+
+const setUp = async (answer: () => Promise<Answer> | Answer = () => TAKEN) => {
+  const receiver = await startHttpReceiver(answer);
   const config = parseConfig(CONFIG, 'test.yaml', {});
-  const store = createStore({ ...openTestRedis(), onError: () => {}, now: Date.now });
+  const { redis, prefix } = openTestRedis();
+  const store = createStore({ redis, prefix, onError: () => {}, now: Date.now });
   const { channels, close } = await openConfiguredChannels(config, Date.now);
   const nothing = async (): Promise<void> => {};
   const shared = {
@@ -45,12 +48,15 @@ const setUp = async () => {
     await store.close();
     await receiver.close();
   });
-  const enqueue = async (n: number): Promise<void> => {
-    const parcel = { destination: destinationOf('webhook', `${receiver.origin}/hook`), alerts: [makeAlert(n)] };
+  const enqueue = async (...numbers: number[]): Promise<void> => {
+    const destination = destinationOf('webhook', `${receiver.origin}/hook`);
+    const parcel = { destination, alerts: numbers.map((n) => makeAlert(n)) };
     await store.ledger.recordWaiting([parcel]);
     await store.queues.enqueue([parcel]);
   };
-  return { delivering, store, receiver, enqueue };
+  const active = async (): Promise<string[]> => redis.lrange(`${prefix}:deliver-webhook:active`, 0, -1);
+  const lockOf = (job: string): string => `${prefix}:deliver-webhook:${job}:lock`;
+  return { delivering, store, receiver, enqueue, redis, active, lockOf };
 };
 
 test('a worker that takes nothing any more is restarted, and what waits is sent', async () => {
@@ -67,4 +73,19 @@ test('a worker that takes nothing any more is restarted, and what waits is sent'
   await until('the canary came through', async () => (await store.queues.sendCanary('webhook')) > takenAt);
   expect(delivering.workers()).toHaveLength(1);
   expect(delivering.workers()[0]?.takenAt()).toBeGreaterThan(takenAt);
+});
+
+test('a job that lost its lock while it runs sends each message once', async () => {
+  const answered = Promise.withResolvers<Answer>();
+  const { receiver, enqueue, redis, active, lockOf } = await setUp(() => answered.promise);
+  await enqueue(1, 2, 3);
+  await until('a message is on its way', () => receiver.arrived.length === 1);
+  const [job = ''] = await active();
+  // As if the process had stood still for too long.
+  await redis.del(lockOf(job));
+  await until('it is taken again', () => redis.get(lockOf(job)));
+  answered.resolve(TAKEN);
+  await until('it is done', async () => (await active()).length === 0 && receiver.accepted.length >= 3);
+  expect(new Set(receiver.arrived.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
+  expect(receiver.arrived).toHaveLength(3);
 });

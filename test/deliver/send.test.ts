@@ -49,8 +49,17 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
     expect(await send(each, dependencies)).toBeUndefined();
     return each.result;
   };
-  return { done, tried, run };
+  return { done, tried, run, dependencies };
 };
+
+test('sends nothing where another run has the job by now', async () => {
+  const { done, dependencies } = setUp();
+  const each = messageRun(jobOf([2]));
+  each.run.holdsLock = async () => false;
+  expect(await send(each, dependencies)).toBeUndefined();
+  expect(each.result).toBeUndefined();
+  expect(done).toEqual(['unclaim']);
+});
 
 const fails = () => {
   throw new Error('not composable');

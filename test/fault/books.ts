@@ -11,6 +11,8 @@ export interface Account {
   doubled: string[];
   /** Of those: had arrived long before the fault began, or came first long after it was over. */
   unexplained: string[];
+  /** How many messages had something that had come before, at the destination with the most of them. */
+  repeats: number;
   /** The `webhook-id` of a line, where it has one. */
   identityOf(line: string): string | undefined;
   /** Webhooks of one item at one destination under several `webhook-id`s. */
@@ -41,6 +43,17 @@ export const openBooks = (sandbox: Sandbox): Books => {
     }
   });
   const lost = (): string[] => reconciler.balance().missing;
+  /** What comes at one moment is one message: a digest has many lines. */
+  const repeatsOf = (doubled: readonly string[]): number => {
+    const moments = new Map<string, Set<number>>();
+    for (const line of doubled) {
+      const destination = line.split(' ', 2).join(' ');
+      const seen = moments.get(destination) ?? new Set();
+      for (const at of reconciler.timesOf(line).slice(1)) seen.add(at);
+      moments.set(destination, seen);
+    }
+    return Math.max(0, ...[...moments.values()].map(({ size }) => size));
+  };
   return {
     lost,
     count: reconciler.count,
@@ -56,6 +69,7 @@ export const openBooks = (sandbox: Sandbox): Books => {
         expected: reconciler.expected(),
         lost: missing,
         doubled,
+        repeats: repeatsOf(doubled),
         unexplained: doubled.filter((line) => !isExplained(line)),
         identityOf: (line) => [...(ids.get(line) ?? [])].join(', ') || undefined,
         misnamed: [...ids].filter(([, names]) => names.size > 1).map(([line]) => line),

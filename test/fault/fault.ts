@@ -15,6 +15,8 @@ export interface Fault {
    * was sent is forgotten.
    */
   doubles: 'in flight' | 'none';
+  /** Messages with something that had come before, at one destination. Default: as many as there are. */
+  doublesPerDestination?: number;
   /** Of the short form: over in seconds. */
   isQuick?: boolean;
   /** May be drawn together with others, on the stage of `together`. */

@@ -43,15 +43,19 @@ const sumUp = (lines: readonly string[]): string => {
   return `${kinds.map(([kind, of = []]) => `${of.length} ${kind}`).join(', ')}; such as ${lines[0]}`;
 };
 
-const judge = ({ doubles, loses }: Fault, account: Account): string[] => {
-  const { lost, doubled, unexplained, misnamed, unexpected } = account;
+const judge = ({ doubles, doublesPerDestination, loses }: Fault, account: Account): string[] => {
+  const { lost, doubled, unexplained, repeats, misnamed, unexpected } = account;
   const complaints: [string, readonly string[]][] = [
     ['lost', loses ? [] : lost],
     ['doubled and not in flight', doubles === 'none' ? doubled : unexplained],
     ['with another webhook-id', misnamed],
     ['unexpected', unexpected],
   ];
-  return complaints.flatMap(([name, lines]) => (lines.length > 0 ? [`${lines.length} ${name}: ${sumUp(lines)}`] : []));
+  const isTooMuch = doublesPerDestination !== undefined && repeats > doublesPerDestination;
+  return [
+    ...complaints.flatMap(([name, lines]) => (lines.length > 0 ? [`${lines.length} ${name}: ${sumUp(lines)}`] : [])),
+    ...(isTooMuch ? [`${repeats} messages with something doubled at one destination`] : []),
+  ];
 };
 
 const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
@@ -75,7 +79,7 @@ const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
 };
 
 const NONE = { lost: [], doubled: [], unexplained: [], misnamed: [], unexpected: [] };
-const NOTHING: Account = { expected: 0, identityOf: () => undefined, ...NONE };
+const NOTHING: Account = { expected: 0, repeats: 0, identityOf: () => undefined, ...NONE };
 const broken = (fault: Fault, stage: Stage | undefined, error: unknown): Outcome => ({
   ...NOTHING,
   fault,

@@ -24,6 +24,7 @@ export const jobOf = (numbers: readonly number[], changes: Partial<ParcelJob> = 
 export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun => ({
   job,
   signal: new AbortController().signal,
+  holdsLock: () => true,
   alerts: [],
   hasOpenBatch: false,
   units: [],

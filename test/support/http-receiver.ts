@@ -40,7 +40,7 @@ const read = async (request: IncomingMessage): Promise<Arrived> => ({
 });
 
 export const startHttpReceiver = async (
-  accept: (arrived: Arrived) => Answer = () => ({ status: 204 }),
+  accept: (arrived: Arrived) => Answer | Promise<Answer> = () => ({ status: 204 }),
   certificate?: ServerOptions,
 ): Promise<HttpReceiver> => {
   const steps: HttpStep[] = [];
@@ -53,7 +53,7 @@ export const startHttpReceiver = async (
     const step = steps.shift();
     if (step === 'hang') return;
     if (step === 'reset') return void request.socket.resetAndDestroy();
-    const { status, headers, body } = step ?? accept(message);
+    const { status, headers, body } = step ?? (await accept(message));
     if (step === undefined && status >= 200 && status < 300) accepted.push(message);
     response.writeHead(status, headers).end(body);
   };

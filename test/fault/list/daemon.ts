@@ -7,6 +7,11 @@ import type { Fault } from '../fault.ts';
 import type { Stage } from '../stage.ts';
 
 const ROUNDS = 4;
+/** Alerts that wait at once. */
+const STORM = 400;
+/** Beyond the lock of a job, again and again; between two of these it has a few seconds to send. */
+const STARVED_MS = 11_000;
+const FED_MS = 4000;
 /** Config changes while alerts flow. */
 const RELOADS = 50;
 /** A reload waits for the sends of the one before it. */
@@ -120,6 +125,27 @@ export const DAEMON_FAULTS: readonly Fault[] = [
       daemon.freeze();
       await sleep(15_000);
       daemon.thaw();
+    },
+  },
+  {
+    name: 'starved',
+    what: `a daemon that gets no CPU for 11 s, four times, with ${STORM} alerts at once, while sends take 1 s`,
+    doubles: 'in flight',
+    doublesPerDestination: ROUNDS,
+    strike: async (stage) => {
+      const { daemons, sandbox, names } = stage;
+      const [daemon] = daemons;
+      const endSlowness = slowReceivers(stage, 1000);
+      for (let n = 0; n < STORM; n += 1) {
+        sandbox.service.insertInspection({ protocol: names[n % names.length] ?? '', assessment: 'critical' });
+      }
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await sleep(FED_MS);
+        daemon.freeze();
+        await sleep(STARVED_MS);
+        daemon.thaw();
+      }
+      endSlowness();
     },
   },
 ];
