@@ -45,6 +45,21 @@ export const DAY_MS = 24 * HOUR_MS;
 /** The clocks of several daemons differ a little. A moment that is further ahead was noted before a clock was set back. */
 export const CLOCKS_DIFFER_MS = 5000;
 
+/** The same moment by both clocks. */
+interface BothClocks {
+  wall: number;
+  monotonic: number;
+}
+
+/**
+ * Milliseconds from `now` until `runAt`, which was computed after `begun`. If the clock was set back meanwhile, `runAt` may
+ * be a moment of the old clock: the shorter wait counts, as a job that comes too early only asks again.
+ */
+export const delayUntil = (runAt: number, begun: BothClocks, now: BothClocks): number => {
+  const unchanged = begun.wall + now.monotonic - begun.monotonic;
+  return Math.max(0, Math.min(runAt - now.wall, runAt - unchanged));
+};
+
 const UNITS = [
   [DAY_MS, 'd'],
   [HOUR_MS, 'h'],

@@ -3,6 +3,7 @@ import { type Destination, isAnnouncement } from '../alert.ts';
 import { lineId } from '../item.ts';
 import { nextOf } from '../queue/fairness.ts';
 import type { ParcelJob, Slot } from '../queue/job.ts';
+import { delayUntil } from '../time.ts';
 import { pause } from '../waiting.ts';
 import { NEAR_MS, type Pace, type Rate } from './rate-limit-rule.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -51,11 +52,15 @@ const createQueue = () => {
 export const createSenderTurns = ({ reserve, now, sleep = sleepFor }: SenderTurnsDependencies) => {
   const queues = new Map<string, ReturnType<typeof createQueue>>();
   const closing = new AbortController();
+  const moment = () => ({ wall: now(), monotonic: performance.now() });
 
   const serve = async (sender: Pace, { waiting, next }: ReturnType<typeof createQueue>): Promise<void> => {
     while (waiting.size > 0) {
       try {
-        if (!closing.signal.aborted) await sleep((await reserve(sender)).at - now(), closing.signal);
+        const begun = moment();
+        // The clock may be set back while Redis answers: every chat of the sender would wait for the old clock's moment.
+        if (!closing.signal.aborted)
+          await sleep(delayUntil((await reserve(sender)).at, begun, moment()), closing.signal);
         next()?.decide(!closing.signal.aborted);
       } catch (error) {
         next()?.fail(error);

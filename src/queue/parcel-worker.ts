@@ -2,6 +2,7 @@
 import { DelayedError, type Queue } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
+import { delayUntil } from '../time.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
 import type { HoldsLock } from './job-locks.ts';
 import type { Claim, Places } from './places.ts';
@@ -33,17 +34,6 @@ const claimOf = ({ fairnessKey, destination, slot, ticket }: ParcelJob, priority
 
 /** The same moment by both clocks. */
 const moment = () => ({ wall: Date.now(), monotonic: performance.now() });
-type Moment = ReturnType<typeof moment>;
-
-/**
- * Milliseconds from `now` until `runAt`, which was computed after `begun`. If the clock was set back meanwhile, `runAt` may
- * be a moment of the old clock: the shorter wait counts, as a job that comes too early only asks again.
- */
-export const delayUntil = (runAt: number, begun: Moment, now: Moment): number => {
-  const unchanged = begun.wall + now.monotonic - begun.monotonic;
-  return Math.max(0, Math.min(runAt - now.wall, runAt - unchanged));
-};
-
 /** Jobs brought forward at once: few enough that they make no storm. */
 const RECALLED_AT_ONCE = 20;
 /** Ids that a process remembers; the other jobs come back when their delay is over. */

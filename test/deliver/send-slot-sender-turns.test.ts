@@ -80,6 +80,22 @@ test('a failure to reserve one is the failure of one job', async () => {
   expect(found.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
+test('a clock that is set back while a slot is reserved keeps nobody waiting until its old moment', async () => {
+  let wall = 7_200_000;
+  const waits: number[] = [];
+  const turns = createSenderTurns({
+    reserve: async () => {
+      const at = wall + 40;
+      wall -= 3_600_000;
+      return { at };
+    },
+    now: () => wall,
+    sleep: async (ms) => void waits.push(ms),
+  });
+  expect(await turns.take(SENDER, 'a')).toBe(true);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(40);
+});
+
 test('one protocol has 3,000 chats: another waits for hardly any of them', async () => {
   const { redis, prefix } = openTestRedis();
   const queues = createParcelQueues({ redis, prefix, onError: () => {} });

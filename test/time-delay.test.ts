@@ -1,6 +1,6 @@
 /** How long a job waits until it runs again, whatever becomes of the clock while it runs. */
 import { describe, expect, test } from 'vitest';
-import { delayUntil } from '../../src/queue/parcel-worker.ts';
+import { delayUntil } from '../src/time.ts';
 
 const HOUR_MS = 3_600_000;
 const BEGUN = { wall: 1_800_000_000_000, monotonic: 5000 };
