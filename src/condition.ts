@@ -92,6 +92,12 @@ const CONDITIONS = {
     effect: 'Alerts are found and sent, but what is queued may be lost when Redis restarts or is full',
     todo: 'change the setting of Redis, or move to one that keeps its data; `tocsin check --online` asks it',
   },
+  /** A daemon ended without saying so, and is not back. */
+  member: {
+    ...SHARED,
+    effect: 'Alerts are found and sent by the daemons that are left',
+    todo: 'start it again under the same name of host, or `tocsin daemons forget NAME` where it is gone for good',
+  },
   dead: {
     ...SHARED,
     effect: 'They are kept, and not sent again by themselves',

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Host, LIMITS, type Limits } from './app/context.ts';
+import { type Host, LIMITS, type Limits, monotonic } from './app/context.ts';
 import { AT_STOP, createGenerations } from './app/generation.ts';
 import { createLifecycle } from './app/lifecycle.ts';
 import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
@@ -72,7 +72,9 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
-    const run = { daemonId: randomUUID(), startedAt: now(), hostConditions };
+    const beganAt = monotonic();
+    const uptimeMs = (): number => Math.round(monotonic() - beganAt);
+    const run = { daemonId: randomUUID(), startedAt: now(), uptimeMs, hostConditions };
     const reportConfig = () => reloading?.report() ?? {};
     return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs, limits };
   };

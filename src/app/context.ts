@@ -81,6 +81,7 @@ export interface Host extends Omit<Shared, 'config'>, Awaited<ReturnType<typeof 
   /** Of this run of the daemon, under which it reports; and since when it runs. */
   daemonId: string;
   startedAt: number;
+  uptimeMs(): number;
   reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
   /** What is found wrong whatever the config says. */
   hostConditions: Conditions;

@@ -102,8 +102,8 @@ export type Ops = ReturnType<typeof openOps>;
 export const openOps = (context: Context, { reading, delivering, acknowledgement }: Verbs) => {
   const { config, store, metrics, health, log, limits } = context;
   const { catalog } = reading;
-  const { daemonId: id, startedAt, scrub } = context;
-  const self = { id, host: hostname(), pid: process.pid, startedAt };
+  const { daemonId: id, startedAt, uptimeMs, scrub } = context;
+  const self = { id, host: hostname(), pid: process.pid, startedAt, uptimeMs };
   const reportSelf = createSelfReport({ ...self, health, services: reading.states, scrub });
   const selfReport = (): DaemonReport => ({ ...reportSelf(), ...context.reportConfig() });
   const { review, named, hasFallback } = openReview(config, log);

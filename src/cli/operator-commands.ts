@@ -117,11 +117,21 @@ const watchCommands = ({ command }: CommandMaker): Command[] => [
     .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C'),
 ];
 
+const daemonCommands = ({ command, group }: CommandMaker): Command => {
+  const load = () => import('./daemons.ts');
+  const forgotten = 'a daemon (host or id) that ended without saying so is gone for good: it is not missed any more';
+  return group('daemons', 'the daemons that share a Redis; which of them are missed', [
+    command('list', load, 'listDaemons').description('list those that run, and those that are missed'),
+    command('forget <name>', load, 'forgetDaemon').description(forgotten),
+  ]);
+};
+
 export const operatorCommands = (make: CommandMaker): Command[] => [
   ...watchCommands(make),
   deadCommands(make),
   muteCommands(make),
   destinationCommands(make),
   cursorCommands(make),
+  daemonCommands(make),
   ...historyCommands(make),
 ];

@@ -2,17 +2,11 @@
 import { scopeText, shownLabel } from '../alert.ts';
 import { NoDaemonError } from '../errors.ts';
 import { stateOf, stateText } from '../ops/page/state.ts';
-import {
-  daemonText,
-  type StatusReport,
-  serviceText,
-  shownDaemons,
-  sortDestinations,
-  sortProtocols,
-} from '../ops/status.ts';
+import { type StatusReport, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
 import { type Action, answer, EXIT } from './context.ts';
+import { daemonColumns } from './daemons.ts';
 import { type Column, renderTable } from './table.ts';
 import { withView } from './with-view.ts';
 
@@ -41,14 +35,12 @@ const countedTable: typeof tableOf = (shown, title, rows, columns) =>
 const daemonsOf = (report: Shown): string => {
   const shown = shownDaemons(report);
   if (shown.length === 0) return '';
-  return tableOf(report, `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`, shown, [
-    { head: 'host', cell: ({ host }) => host },
-    { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
-    { head: 'version', cell: (daemon) => daemon.version },
-    { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
-    { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
-    { head: 'state', isRemark: true, cell: daemonText },
-  ]);
+  return tableOf(
+    report,
+    `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
+    shown,
+    daemonColumns(report.now),
+  );
 };
 
 const servicesOf = (report: Shown): string =>

@@ -31,6 +31,7 @@ interface ActionFacts {
   'cursor-moved': { service: string; protocol: string; source: string; movedTo: string; before?: string };
   'dead-retried': { sent: number; held: number; waiting: number; delivered: number; refused: number };
   'dead-dropped': { dropped: number };
+  'daemon-forgotten': { daemonHost: string; daemonPid: number };
   'test-sent': DestinationFacts;
   /** `alert`: one of them. `author`: as the messenger or the form calls them. */
   acknowledged: DestinationFacts & { alert: string; acknowledged: number; author: string };

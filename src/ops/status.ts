@@ -9,7 +9,7 @@ export interface StatusReport {
   /** Absent where no daemon was asked, only its Redis. */
   startedAt?: string;
   now: string;
-  /** Those that run, and those that have fallen silent without a stop, for a day. */
+  /** Those that run, and those that have fallen silent without a stop, for a month. */
   daemons: DaemonStatus[];
   services: ServiceStatus[];
   protocols: ProtocolStatus[];
@@ -49,6 +49,8 @@ export interface DaemonStatus {
   heardAt: string;
   /** It was heard within a few of its reports. */
   isRunning: boolean;
+  /** It ended without saying so, was not started again under the same name, and nobody has forgotten it. */
+  isMissed: boolean;
   /** What `/readyz` said then. */
   ready: boolean;
   checks: CheckReport[];
@@ -180,17 +182,15 @@ export const serviceText = ({ up, lastError, pollSeconds }: ServiceStatus): stri
   return pollSeconds === undefined ? 'answers' : `answers, each protocol is read every ${pollSeconds} s`;
 };
 
-export const daemonText = ({ isRunning, ready, checks }: DaemonStatus): string => {
-  if (!isRunning) return 'silent: it does not run, or cannot reach Redis';
+export const daemonText = ({ isRunning, isMissed, ready, checks }: DaemonStatus): string => {
+  if (!isRunning) return `${isMissed ? 'missed' : 'silent'}: it does not run, or cannot reach Redis`;
   const open = checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name} ${status}`);
   return ready ? 'ready' : `not ready: ${open.join(', ')}`;
 };
 
-/** Those that run, and what fell silent on a host where none runs now: one that was started again there is no news. */
-export const shownDaemons = ({ daemons }: StatusReport): DaemonStatus[] => {
-  const isAlive = (host: string): boolean => daemons.some((one) => one.isRunning && one.host === host);
-  return daemons.filter(({ isRunning, host }) => isRunning || !isAlive(host));
-};
+/** One that was started again is no news. */
+export const shownDaemons = ({ daemons }: StatusReport): DaemonStatus[] =>
+  daemons.filter(({ isRunning, isMissed }) => isRunning || isMissed);
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 

@@ -52,6 +52,7 @@ export const DAEMON: StatusReport['daemons'][number] = {
   startedAt: '2026-11-18T10:00:00.000Z',
   heardAt: '2026-11-21T09:59:57.000Z',
   isRunning: true,
+  isMissed: false,
   ready: true,
   checks: [],
 };

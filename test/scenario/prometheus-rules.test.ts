@@ -129,8 +129,9 @@ const TROUBLES: [fires: string, series: Series][] = [
     },
   ],
   [
-    'TocsinQueueSilent TocsinRedisNotDurable TocsinClockOff',
+    'TocsinQueueSilent TocsinRedisNotDurable TocsinClockOff TocsinDaemonMissed',
     {
+      [troubleSeries('member')]: gauge(0, 1),
       [troubleSeries('queue')]: gauge(0, 1),
       [troubleSeries('durability')]: gauge(0, 1),
       [troubleSeries('clock')]: gauge(0, 1),

@@ -29,6 +29,7 @@ export const SHOWN = {
     ...['TocsinRestarts', 'TocsinDeliveriesDead', 'TocsinDeadLettersKept', 'TocsinDeadLettersRemoved'],
     ...['TocsinDestinationBroken', 'TocsinQueueGrows', 'TocsinQueueSilent', 'TocsinJobsUnreadable'],
     ...['TocsinAlertsHeld', 'TocsinHeldRefused', 'TocsinRedisNotDurable', 'TocsinClockOff', 'TocsinHeartbeatFails'],
+    ...['TocsinDaemonMissed'],
     ...['TocsinEventLoopBlocked', 'TocsinFilesExhausted'],
     ...(noDisk === undefined ? ['TocsinDiskNearlyFull'] : []),
   ],

@@ -16,6 +16,7 @@ import { until } from '../support/until.ts';
 import { askedAt, startDaemon } from './daemons.ts';
 import { openDataDir } from './data-dir.ts';
 import { addChannel, createPlays, durableRedis, type OnFinished, SHOWN } from './rule-plays.ts';
+import { leaveSilent, SILENT_HOST } from './silent-daemon.ts';
 import { startWorld } from './world.ts';
 
 const ONCALL = [{ name: 'email', contacts: ['oncall@example.com'] }];
@@ -54,24 +55,31 @@ test.concurrent('troubles that count when they have lasted', async ({ onTestFini
   onFinished(daemon.stop);
   const play = await plays.of(world, () => daemon);
 
-  await play('Redis keeps less, the clocks differ, the disk is full and the switch is gone', {
-    fires: [
-      ...['TocsinRedisNotDurable', 'TocsinClockOff', 'TocsinHeartbeatFails'],
-      ...(whyNoSmallDisk() === undefined ? ['TocsinDiskNearlyFull'] : []),
-    ],
-    break: async () => {
-      await connection.config('SET', 'appendonly', 'no');
-      service.changeQuirks({ clockSkewMs: 45_000 });
-      isWell.is = false;
-      await disk.fill();
+  const console = await openConsole(world);
+  await play(
+    'Redis keeps less, the clocks differ, the disk is full, the switch is gone, and another daemon was killed',
+    {
+      fires: [
+        'TocsinDaemonMissed',
+        ...['TocsinRedisNotDurable', 'TocsinClockOff', 'TocsinHeartbeatFails'],
+        ...(whyNoSmallDisk() === undefined ? ['TocsinDiskNearlyFull'] : []),
+      ],
+      break: async () => {
+        await connection.config('SET', 'appendonly', 'no');
+        service.changeQuirks({ clockSkewMs: 45_000 });
+        isWell.is = false;
+        await disk.fill();
+        await leaveSilent(connection, world.prefix);
+      },
+      mend: async () => {
+        await connection.config('SET', 'appendonly', 'yes');
+        service.resetQuirks();
+        isWell.is = true;
+        await disk.empty();
+        expect(await console.run('daemons', 'forget', SILENT_HOST)).toMatchObject({ code: 0 });
+      },
     },
-    mend: async () => {
-      await connection.config('SET', 'appendonly', 'yes');
-      service.resetQuirks();
-      isWell.is = true;
-      await disk.empty();
-    },
-  });
+  );
 
   const slackDestination = destinationOf('slack', 'C0SANDBOX01');
   await play('a queue lets nothing through, and in another is a job of a newer version', {

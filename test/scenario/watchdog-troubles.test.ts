@@ -30,6 +30,7 @@ const SHOWN_ELSEWHERE: Partial<Record<ConditionName, string>> = {
   channel: 'test/scenario/watchdog.test.ts',
   silent: 'test/scenario/silence.test.ts',
   destination: 'test/scenario/fallback.test.ts',
+  member: 'test/cli/daemons.test.ts',
   'config-differs': 'test/scenario/two-configs.test.ts',
 };
 

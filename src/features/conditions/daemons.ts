@@ -20,6 +20,8 @@ export interface DaemonReport {
   version: string;
   /** ISO 8601. */
   startedAt: string;
+  /** How long it had been running then. */
+  uptimeMs: number;
   /** What `/readyz` says, with its checks. */
   ready: boolean;
   checks: CheckReport[];
@@ -35,14 +37,28 @@ export interface HeardDaemon extends DaemonReport {
   silentMs: number;
 }
 
-/** A daemon that ended without removing its report is remembered for this long. */
-const KEEP_MS = 86_400_000;
+/** A daemon that ended without removing its report is missed for so long, unless somebody says otherwise. */
+const KEEP_MS = 30 * 86_400_000;
 /** A daemon that crashes at every start leaves one report each time; no more than these are kept, the newest. */
 export const MOST_DAEMONS = 50;
 
 export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const index = `${prefix}:daemons`;
   const keyOf = (id: string): string => `${prefix}:daemon:${id}`;
+
+  const list = async (): Promise<HeardDaemon[]> => {
+    const ids = await redis.zrange(index, '0', '-1');
+    if (ids.length === 0) return [];
+    const batch = redis.pipeline();
+    for (const id of ids) batch.get(keyOf(id)).pttl(keyOf(id));
+    const answers = await execute(batch);
+    const heard = ids.flatMap((_, at): HeardDaemon[] => {
+      const [json, leftMs] = answers.slice(2 * at, 2 * at + 2);
+      if (typeof json !== 'string' || typeof leftMs !== 'number') return [];
+      return [{ ...(JSON.parse(json) as DaemonReport), silentMs: Math.max(0, KEEP_MS - leftMs) }];
+    });
+    return heard.sort((a, b) => a.silentMs - b.silentMs);
+  };
 
   return {
     write: async (report: DaemonReport): Promise<void> => {
@@ -53,23 +69,19 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
         .pexpire(index, KEEP_MS);
       await execute(batch);
     },
+    /** With its earlier runs, whose place it took. */
     remove: async (id: string): Promise<void> => {
-      await execute(redis.pipeline().del(keyOf(id)).zrem(index, id));
+      const daemons = await list();
+      const ids = [id, ...earlierRuns(id, daemons).map((one) => one.id)];
+      await execute(
+        redis
+          .pipeline()
+          .del(...ids.map(keyOf))
+          .zrem(index, ...ids),
+      );
     },
     /** The one that was heard last comes first. */
-    list: async (): Promise<HeardDaemon[]> => {
-      const ids = await redis.zrange(index, '0', '-1');
-      if (ids.length === 0) return [];
-      const batch = redis.pipeline();
-      for (const id of ids) batch.get(keyOf(id)).pttl(keyOf(id));
-      const answers = await execute(batch);
-      const heard = ids.flatMap((_, at): HeardDaemon[] => {
-        const [json, leftMs] = answers.slice(2 * at, 2 * at + 2);
-        if (typeof json !== 'string' || typeof leftMs !== 'number') return [];
-        return [{ ...(JSON.parse(json) as DaemonReport), silentMs: Math.max(0, KEEP_MS - leftMs) }];
-      });
-      return heard.sort((a, b) => a.silentMs - b.silentMs);
-    },
+    list,
   };
 };
 
@@ -80,13 +92,37 @@ export const SILENT_AFTER_MS = 20_000;
 
 export const isRunning = ({ silentMs }: Pick<HeardDaemon, 'silentMs'>): boolean => silentMs <= SILENT_AFTER_MS;
 
+/** How many milliseconds ago it was started, by the clock of Redis and its own monotonic one. */
+const beganAgo = ({ uptimeMs, silentMs }: HeardDaemon): number => uptimeMs + silentMs;
+
+/** The runs under the name of its host that ended before it began, each before the next: another one there may still run. */
+const earlierRuns = (id: string, lastHeardFirst: readonly HeardDaemon[]): HeardDaemon[] => {
+  let later = lastHeardFirst.find((one) => one.id === id);
+  return lastHeardFirst.filter((one) => {
+    if (later === undefined || one.host !== later.host || one.silentMs < beganAgo(later)) return false;
+    later = one;
+    return true;
+  });
+};
+
+/** Those that ended without saying so, and are not back. */
+export const missedOf = (lastHeardFirst: readonly HeardDaemon[]): HeardDaemon[] => {
+  const replaced = new Set<string>();
+  for (const { id } of lastHeardFirst) {
+    if (!replaced.has(id)) for (const earlier of earlierRuns(id, lastHeardFirst)) replaced.add(earlier.id);
+  }
+  return lastHeardFirst.filter((one) => !isRunning(one) && !replaced.has(one.id));
+};
+
 export const daemonStatus = (
-  { silentMs, services: _, reload: __, conditions: ___, ...daemon }: HeardDaemon,
+  { silentMs, uptimeMs: _, services: __, reload: ___, conditions: ____, ...daemon }: HeardDaemon,
+  missed: readonly HeardDaemon[],
   now: number,
 ): DaemonStatus => ({
   ...daemon,
   heardAt: iso(now - silentMs),
   isRunning: isRunning({ silentMs }),
+  isMissed: missed.some(({ id }) => id === daemon.id),
 });
 
 /** Daemons share the polls, so one may not have read for long what another reads all the time: knowledge comes first. */
@@ -122,6 +158,8 @@ interface SelfReportDependencies {
   pid: number;
   /** Epoch milliseconds. */
   startedAt: number;
+  /** How long it has been running. */
+  uptimeMs(): number;
   health: Pick<Health, 'ready'>;
   /** Which services have no read that fails. */
   services(): readonly (Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'> & { pace?: PaceState })[];
@@ -175,7 +213,8 @@ const checkCondition = ({ name, status, since, detail = 'no answer' }: CheckRepo
   return check === 'redis' || check === 'jobs' ? [{ name: check, of: '', what: detail, since }] : [];
 };
 
-export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
+export const createSelfReport = (dependencies: SelfReportDependencies) => {
+  const { health, services, scrub, startedAt, uptimeMs, ...self } = dependencies;
   /** With these of its texts short and without secrets. */
   const clean = <T extends object>(one: T, texts: readonly (keyof T)[]): T => {
     const known = texts.filter((key) => one[key] !== undefined);
@@ -196,6 +235,7 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
       ...self,
       version,
       startedAt: iso(startedAt),
+      uptimeMs: uptimeMs(),
       ready: status === 'ok',
       checks: checks.map((check) => clean(check, ['detail'])),
       services: known.map((service) => clean(service, ['lastError'])),

@@ -9,7 +9,14 @@ import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { type NameStore, withName } from '../names/names.ts';
-import { type DaemonReport, type DaemonReports, type HeardDaemon, isRunning, servicesAsKnown } from './daemons.ts';
+import {
+  type DaemonReport,
+  type DaemonReports,
+  type HeardDaemon,
+  isRunning,
+  missedOf,
+  servicesAsKnown,
+} from './daemons.ts';
 import { type NotesDependencies, notesOf } from './notes.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from './outages.ts';
 import { type Announced, type AnnouncedStore, GROUPS } from './store.ts';
@@ -28,6 +35,15 @@ const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
 type OfService = Pick<Announced, 'since' | 'members' | 'announcedTo'> & { service: string };
 
 const labelsOf = ({ announcedTo }: Pick<Announced, 'announcedTo'>): string[] => announcedTo.map(({ label }) => label);
+
+const memberCondition = ({ id, host, pid, silentMs }: HeardDaemon): Condition => {
+  const heard = `it was last heard ${ageText(silentMs)} ago`;
+  return {
+    name: 'member',
+    of: id,
+    what: `the daemon at ${host} (pid ${pid}) ended without saying so, or does not reach Redis: ${heard}`,
+  };
+};
 
 const silentCondition = (one: OfService): Condition => ({
   ...{ name: 'silent', of: `${one.service} ${one.since}`, under: one.service, since: one.since },
@@ -64,6 +80,7 @@ interface KnownState {
 export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: KnownState): Condition[] =>
   foldConditions([
     ...daemonCondition(daemons),
+    ...(daemons.some(isRunning) ? missedOf(daemons).map(memberCondition) : []),
     ...silent.map(silentCondition),
     ...broken.map(({ condition }) => condition),
     ...deadCondition(dead),

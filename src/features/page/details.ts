@@ -66,6 +66,8 @@ const doneText = (action: RecordedAction): string => {
       return `sent ${counted(action.sent, 'dead delivery', 'dead deliveries')} again`;
     case 'dead-dropped':
       return `dropped ${counted(action.dropped, 'dead delivery', 'dead deliveries')}`;
+    case 'daemon-forgotten':
+      return `forgot the daemon at ${action.daemonHost}`;
     case 'test-sent':
       return `sent a test to ${action.to}`;
     case 'acknowledged':

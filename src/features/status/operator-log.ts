@@ -13,6 +13,7 @@ const MESSAGES: Record<RecordedAction['action'], string> = {
   'cursor-moved': 'a cursor was moved',
   'dead-retried': 'dead deliveries were sent again',
   'dead-dropped': 'dead deliveries were dropped',
+  'daemon-forgotten': 'a daemon that was missed is forgotten',
   'test-sent': 'a test message was sent',
   acknowledged: 'alerts were acknowledged',
   replayed: 'history was replayed',

@@ -12,7 +12,7 @@ import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
-import { daemonStatus } from '../conditions/daemons.ts';
+import { daemonStatus, missedOf } from '../conditions/daemons.ts';
 import type { Knowing } from '../conditions/list.ts';
 import type { HeldFor } from '../conditions/notes.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -99,6 +99,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       dependencies.dead.byDestination(),
       dependencies.ledger.waitingByDestination(),
     ]);
+    const missed = missedOf(daemons);
     const urgent = others.conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
     const needs = urgent.map(conditionText);
     const notes = others.conditions.filter(({ name }) => rowOf(name).severity === 'note');
@@ -106,7 +107,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
       now: iso(now()),
-      daemons: daemons.map((daemon) => daemonStatus(daemon, now())),
+      daemons: daemons.map((daemon) => daemonStatus(daemon, missed, now())),
       services,
       protocols,
       unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),

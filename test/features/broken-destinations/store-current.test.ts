@@ -20,6 +20,7 @@ const RUNNING = {
   pid: 1,
   version: '1',
   startedAt: OUTAGE.since,
+  uptimeMs: 0,
   ready: true,
   checks: [],
   services: [],

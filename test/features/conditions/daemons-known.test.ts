@@ -34,6 +34,7 @@ const heard = (service: ServiceStatus, changes: Partial<HeardDaemon> = {}): Hear
   pid: 12,
   version: '1.2.3',
   startedAt: SINCE,
+  uptimeMs: 0,
   ready: true,
   checks: [],
   conditions: conditionOf(service),
@@ -49,7 +50,7 @@ const said = (daemons: HeardDaemon[], dead = 0): string[] =>
 
 test('a daemon that fell silent does not run, and what it knew is said with its age', () => {
   const daemons = [heard(ANSWERS, { silentMs: 600_000 })];
-  expect(daemons.map((one) => daemonStatus(one, NOW))).toMatchObject([{ isRunning: false, heardAt: SINCE }]);
+  expect(daemons.map((one) => daemonStatus(one, [], NOW))).toMatchObject([{ isRunning: false, heardAt: SINCE }]);
   expect(servicesAsKnown(['main'], daemons)).toEqual([
     { name: 'main', up: false, state: 'unknown', lastError: 'unknown, as no daemon runs; 10 min ago it answered' },
   ]);

@@ -11,7 +11,7 @@ const setUp = () => {
   health.expect('service:main', { provenWithinMs: 60_000 });
   const reads: { name: string; up: boolean; since?: string; lastError?: string } = { name: 'main', up: true };
   const report = createSelfReport({
-    ...{ id: 'a', host: 'alpha', pid: 12, startedAt: START },
+    ...{ id: 'a', host: 'alpha', pid: 12, startedAt: START, uptimeMs: () => 0 },
     health,
     services: () => [reads],
     scrub: (text) => text.replace('s3cret', '***'),

@@ -50,7 +50,7 @@ const setUp = () => {
   const health = createHealth({ now, conditions: conditions.current });
   const self = () => ({
     ...{ id: 'a', host: 'alpha', pid: 1, version: '1', startedAt: new Date(START).toISOString(), ready: true },
-    ...{ checks: [], services: [], conditions: conditions.current() },
+    ...{ uptimeMs: 0, checks: [], services: [], conditions: conditions.current() },
   });
   const config = {
     ...{ services: [{ name: 'main' }], alerts: { sources: [] } },

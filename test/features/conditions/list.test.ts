@@ -21,6 +21,7 @@ const daemon = (host: string, conditions: Condition[] = [], changes: Partial<Hea
   pid: 12,
   version: '1.2.3',
   startedAt: at(900),
+  uptimeMs: 0,
   ready: true,
   checks: [],
   services: [],

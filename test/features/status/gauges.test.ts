@@ -160,6 +160,7 @@ test('each trouble that a daemon or Redis has is counted by its name, and every 
     pid: 1,
     version: '1',
     startedAt: '2026-11-20T11:00:00.000Z',
+    uptimeMs: 0,
     ready: true,
     checks: [],
     services: [],

@@ -29,7 +29,17 @@ const entry = (name: string): CatalogEntry => ({
 
 /** A daemon that runs and can read the service. */
 const DAEMON = {
-  ...{ id: 'daemon-1', host: 'ops-1', pid: 7, version: '0.1.0', startedAt: AT, ready: true, checks: [], silentMs: 0 },
+  ...{
+    id: 'daemon-1',
+    host: 'ops-1',
+    pid: 7,
+    version: '0.1.0',
+    startedAt: AT,
+    ready: true,
+    checks: [],
+    uptimeMs: 0,
+    silentMs: 0,
+  },
   conditions: [],
   services: [{ name: 'main', up: true, state: 'answers' as const }],
 };
