@@ -169,13 +169,13 @@ const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(ale
  * A follow-up that plays an alert down waits while that alert is still on its way to the same destination, as after a
  * refusal. Else the alert would come last: people would read CRITICAL, and a tool for people on call would stay alarmed.
  *
- * Only a job of follow-ups alone waits: in a batch the digest shows both. The wait ends with the alert's delivery, at the
- * latest after `retry.maxAge`: an alert that is held, or whose job was lost, is tried by nobody. Until then it costs one
- * short run a minute, and nothing has to be remembered and woken for it.
+ * Only a job of follow-ups alone waits, also that of a batch: other alerts are more urgent. The wait ends with the alert's
+ * delivery, at the latest after `retry.maxAge`: an alert that is held, or whose job was lost, is tried by nobody. Until
+ * then it costs one short run a minute, and nothing has to be remembered and woken for it.
  */
 export const inOrder: JobStage = async ({ job, alerts }, { waiting, maxAgeMs, now }) => {
-  const { waits = 0, batchNumber, destination } = job;
-  if (waiting === undefined || batchNumber !== undefined || alerts.length === 0) return undefined;
+  const { waits = 0, destination } = job;
+  if (waiting === undefined || alerts.length === 0) return undefined;
   const firsts = alerts.flatMap(followed);
   if (firsts.length < alerts.length || waitedMs(waits) >= maxAgeMs) return undefined;
   const left = await waiting(destination, firsts);

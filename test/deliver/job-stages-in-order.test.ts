@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { inOrder } from '../../src/deliver/job-stages.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
+import { failure, setUpDeliveries } from '../support/deliveries.ts';
 import { handed, jobOf, jobRun, NOW, now } from '../support/delivery-runs.ts';
+import { makeAlert } from '../support/numbered.ts';
 
 const followUp = (alert: Alert, type: string): Alert => ({
   ...alert,
@@ -59,12 +61,24 @@ test('it goes on once its alert has ended there', async () => {
   expect(await played(job('inspection.downgraded'), [])).toEqual({ end: undefined, asked: ['first of item-1'] });
 });
 
-test('what turned worse never waits, nor does what comes with other alerts, nor a batch', async () => {
+test('what turned worse never waits, nor does what comes with other alerts', async () => {
   const nobodyAsked = { end: undefined, asked: [] };
   expect(await played(job('inspection.upgraded'), ['first of item-1'])).toEqual(nobodyAsked);
   const good = job('inspection.downgraded');
   expect(await played({ ...good, alerts: [...good.alerts, ...jobOf([2]).alerts] }, ['first of item-1'])).toEqual(
     nobodyAsked,
   );
-  expect(await played({ ...good, batchNumber: 1 }, ['first of item-1'])).toEqual(nobodyAsked);
+});
+
+test('in a batch it waits for the sealed batch that has its alert', async () => {
+  const { add, run, sent } = setUpDeliveries({
+    groupWaitMs: 1000,
+    respond: ({ at, items }) => (items.includes('item-1') && at < 2500 ? failure('unavailable') : undefined),
+  });
+  const alert = makeAlert(1);
+  add([alert]);
+  await run(1000);
+  add([{ ...makeAlert(2), type: 'inspection.downgraded', followUp: { of: alert.id, was: 'critical', is: 'ok' } }]);
+  await run();
+  expect(sent.map(({ items }) => items)).toEqual([['item-1'], ['item-2']]);
 });

@@ -152,6 +152,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     sendSlots: createSendSlots({ rateLimiter, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
     addressChanges: createAddressChanges(redis, prefix),
+    waiting: ledger.waiting,
     ...(isBatched
       ? {
           batching: {
