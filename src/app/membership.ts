@@ -1,6 +1,7 @@
 /** Tells other daemons and the commands that this one lives and how it is doing, and frees the jobs of one that is gone. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CHANNEL_KINDS } from '../alert.ts';
 import type { DaemonReport } from '../features/conditions/daemons.ts';
 import { createRedisCheck } from '../ops/checks.ts';
 import { queueName } from '../queue/settings.ts';
@@ -39,9 +40,13 @@ const createFree =
   (members: Members, { store, log }: MembershipContext, { workers }: MembershipParts) =>
   async ({ id, host, pid, workers: theirs }: Member): Promise<void> => {
     let jobs = 0;
-    for (const { kind, checkStalled } of workers()) {
+    // It may have delivered other kinds than this one: their workers look by themselves, every few seconds.
+    for (const kind of CHANNEL_KINDS) {
       const freed = await store.abandonedJobs.free(queueName(kind), theirs);
-      if (freed > 0) await checkStalled();
+      if (freed > 0)
+        await workers()
+          .find((worker) => worker.kind === kind)
+          ?.checkStalled();
       jobs += freed;
     }
     await members.forget(id);
