@@ -140,6 +140,10 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     close: async (id: string): Promise<void> => {
       await redis.del(keyOf(id));
     },
+    /** It takes messages. The end of the outage is still to be announced. */
+    resume: async (id: string): Promise<void> => {
+      await redis.hdel(keyOf(id), 'until', 'probe', 'failures');
+    },
     /** An operator says that it is mended: the next failure is announced as a new outage, and the next success as the end. */
     announceAgain: async (id: string): Promise<void> => {
       await redis.hdel(keyOf(id), 'announced', 'announcing');
@@ -178,6 +182,7 @@ interface HealthDependencies {
   senderOf(destination: Destination): Pace | undefined;
   /** The failure concerns the sender, not only this destination. Asked where its reason says so. */
   isSenders(destination: Destination): Promise<boolean>;
+  /** One that throws is called again, some time later. */
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
   /** Default: the process' own. */
@@ -191,6 +196,13 @@ interface HealthDependencies {
 const CLEAN_MS = 1000;
 /** Clean circuits that a process remembers. */
 const MOST_CLEAN = 10_000;
+
+/** A delivery must not fail because an outage cannot be announced: a later one announces it. */
+const isDone = (announcing: Promise<void>): Promise<boolean> =>
+  announcing.then(
+    () => true,
+    () => false,
+  );
 
 /** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
 export const createDestinationHealth = (dependencies: HealthDependencies) => {
@@ -206,11 +218,11 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
 
-  /** Announced first, closed second: where a daemon ends in between, the same is announced again. */
+  /** Announced first, closed second: where a daemon ends in between, or that fails, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
     if (!(await circuits.worked(circuit))) return;
-    await onRecovered({ destination, isSender: circuit !== destination.id });
-    await circuits.close(circuit);
+    const isAnnounced = await isDone(onRecovered({ destination, isSender: circuit !== destination.id }));
+    await (isAnnounced ? circuits.close(circuit) : circuits.resume(circuit));
   };
 
   return {
@@ -255,9 +267,10 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
       clean.delete(circuit);
       if (isNews) {
         const words = { message, ...(explanation && { explanation }), ...(said !== undefined && { said }) };
-        await onBroken({ destination, isSender, alerts, reason, isDisabled: error.disables, ...words });
+        const broken = { destination, isSender, alerts, reason, isDisabled: error.disables, ...words };
+        const isAnnounced = await isDone(onBroken(broken));
         // It has worked again meanwhile, before there was anything to take back.
-        if (!(await circuits.announced(circuit))) await onRecovered({ destination, isSender });
+        if (isAnnounced && !(await circuits.announced(circuit))) await isDone(onRecovered({ destination, isSender }));
       }
       return pausedUntil;
     },

@@ -133,8 +133,13 @@ const follow = async (
 ): Promise<Verdict> => {
   const { moves: times = 0, destination } = job;
   const known = await addressChanges.follow(destination);
-  if (known.address !== address) await onMoved?.(destination, address);
-  await addressChanges.note(destination, address);
+  const announcing = known.address === address ? undefined : onMoved?.(destination, address);
+  const isAnnounced = await Promise.resolve(announcing).then(
+    () => true,
+    () => false,
+  );
+  // Until then each delivery finds the new address by itself, and announces it.
+  if (isAnnounced) await addressChanges.note(destination, address);
   return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
 };
 

@@ -1,5 +1,5 @@
 /** What a daemon knows of circuits without asking for each message, with real circuits in Redis. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCircuits, createDestinationHealth } from '../../src/deliver/health.ts';
 import { DeliveryError } from '../../src/errors.ts';
 import { senderId } from '../../src/item.ts';
@@ -88,4 +88,56 @@ test('a success takes a failure back, wherever that was', async () => {
   await here.worked(ONE);
   await fail(there, 'unavailable');
   expect(await here.admit(ONE)).toBeUndefined();
+});
+
+describe('an announcement that failed does not count', () => {
+  const MINUTE_MS = 60_000;
+  const play = () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const said: string[] = [];
+    const failing = { broken: true, recovered: true };
+    const say = async (what: 'broken' | 'recovered'): Promise<void> => {
+      said.push(what);
+      if (failing[what]) throw new Error('it could not be announced');
+    };
+    const health = createDestinationHealth({
+      circuits: createCircuits(redis, prefix, () => time.now),
+      senderOf: () => undefined,
+      isSenders: async () => false,
+      onBroken: () => say('broken'),
+      onRecovered: () => say('recovered'),
+    });
+    const breakIt = async (): Promise<void> => {
+      for (let n = 0; n < 3; n += 1) await fail(health, 'unavailable');
+    };
+    return { time, said, failing, health, breakIt };
+  };
+
+  test('of the beginning: a later failure announces it', async () => {
+    const { time, said, failing, breakIt } = play();
+    await breakIt();
+    expect(said).toEqual(['broken']);
+    time.now += MINUTE_MS;
+    failing.broken = false;
+    await breakIt();
+    time.now += MINUTE_MS;
+    await breakIt();
+    expect(said).toEqual(['broken', 'broken']);
+  });
+
+  test('of the end: a later success announces it, and meanwhile nothing waits', async () => {
+    const { time, said, failing, health, breakIt } = play();
+    failing.broken = false;
+    await breakIt();
+    await health.worked(ONE);
+    expect(said).toEqual(['broken', 'recovered']);
+    expect(await health.pausedUntil(ONE)).toBeUndefined();
+    time.now += MINUTE_MS;
+    failing.recovered = false;
+    await health.worked(ONE);
+    time.now += MINUTE_MS;
+    await health.worked(ONE);
+    expect(said).toEqual(['broken', 'recovered', 'recovered']);
+  });
 });

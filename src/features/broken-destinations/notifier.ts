@@ -158,16 +158,17 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   return { onBroken, onRecovered, complete, onMoved: createOnMoved(dependencies) };
 };
 
-/** Called by `deliver/health.ts`, once over all daemons each time. */
+/** Called by `deliver/health.ts`, once over all daemons each time; what throws is logged, and called again. */
 export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
   const { log } = dependencies;
   const { onBroken, onRecovered, complete, onMoved } = createAnnouncements(dependencies);
 
-  /** A delivery must not fail because the outage of another destination cannot be announced. */
   const failed =
     (about: Announcement, { id, label }: Destination) =>
-    (error: unknown): void =>
+    (error: unknown): never => {
       log.error({ about, destination: id, to: [label], err: error }, 'an announcement failed');
+      throw error;
+    };
 
   return {
     complete,

@@ -125,6 +125,16 @@ test('hear of it: the operators, the fallback, or the other people of the protoc
   expect(await audience([slack, ...HOOKS], {})).toEqual([]);
 });
 
+test('an announcement that fails is no announcement: whoever asked for it hears so', async () => {
+  const failing = async (): Promise<never> => {
+    throw new Error('names cannot be read');
+  };
+  const { notifier } = setUp([MAIL], { names: failing });
+  const subject = { destination: broken, isSender: false };
+  await expect(notifier.onBroken({ ...OUTAGE, ...subject, alerts })).rejects.toThrow('names cannot be read');
+  await expect(notifier.onMoved(broken, 'https://other.example.com')).rejects.toThrow('names cannot be read');
+});
+
 test('what follows from the outage of its sender waits for the end of that', async () => {
   const failure = { ...OUTAGE, destination: destinationOf('slack', 'C1'), isSender: false, alerts };
   const { told, noted, notifier } = setUp([MAIL], { broken: ['sender-slack'] });
