@@ -192,6 +192,11 @@ const CONDITIONS = {
     ...{ ...NOTE, effect: 'They are not kept any more' },
     todo: '`tocsin replay` sends their items again',
   },
+  /** What the config or the service left out for a while. */
+  skipped: {
+    ...{ ...NOTE, effect: 'What came meanwhile is not sent' },
+    todo: '`tocsin replay` sends it, if somebody wants it',
+  },
   /** Items of the service that could not be understood. */
   malformed: {
     ...{ ...NOTE, effect: 'No alert was made of them' },

@@ -131,6 +131,7 @@ export const startWork = async (context: Context, verbs: Verbs) => {
   context.stopping.throwIfAborted();
   const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(grace.sends));
+  await reading.adopt(context.standing.since() ?? context.now());
   reading.startPolling();
   lifecycle.onStop('poll', () => reading.stopPolling(grace.polls));
   return { stopDelivering };

@@ -1,8 +1,9 @@
 /** Composes `poll`: how a service is read, which streams this daemon polls, when, and what becomes of each poll. */
-import type { Alert } from '../alert.ts';
+import { type Alert, SOURCES } from '../alert.ts';
 import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-section.ts';
 import { ServiceError } from '../errors.ts';
 import type { Item } from '../item.ts';
+import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { type Admission, createAdmission, createBackoffs } from '../poll/admission.ts';
@@ -16,6 +17,7 @@ import { createPolling } from '../poll/polling.ts';
 import { createReadMemory, type ReadMemory } from '../poll/read-memory.ts';
 import { serviceStates } from '../poll/read-watch.ts';
 import { createFirstReads } from '../poll/seen.ts';
+import { replayOf } from '../poll/skipped.ts';
 import { type Stream, streamsOf, tracksOf } from '../poll/stream.ts';
 import { pagesOf } from '../service/feed.ts';
 import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
@@ -78,9 +80,18 @@ const openBeginning = ({ config, mirror, log, now }: Context, { serviceOf, catal
     recall: mirror.recall,
     onRecalled: (track, { position }) =>
       log.warn({ ...track, position: iso(position) }, 'Redis lost a cursor; reading goes on from the state file'),
-    owedSince: async (track) => (await catalog.protocolOf(track))?.owedSince,
+    reasonFor: catalog.reasonFor,
     now,
   });
+
+/** What the config or the service left out for a while is not owed: it is told, with what brings it. */
+const createOnSkipped =
+  ({ store, log }: Context) =>
+  async (track: Track, from: number, to: number): Promise<void> => {
+    await store.skipped.note(track, from, to);
+    const line = { ...track, before: iso(from), position: iso(to), command: replayOf({ ...track, from, to }) };
+    log.warn(line, 'it was left out for a while: reading begins anew, and what came meanwhile is not sent');
+  };
 
 /** A daemon learns within a second that its config does not count any more: until then it must not decide by it either. */
 const lockWhileItCounts = ({ store, standing }: Context): PollLock => {
@@ -92,12 +103,17 @@ const lockWhileItCounts = ({ store, standing }: Context): PollLock => {
 
 const openPoller = (context: ReadingContext, source: Source, report: Report, memory: ReadMemory) => {
   const { config, store, mirror, dispatch, health, now } = context;
-  const { serviceOf } = source;
+  const { serviceOf, catalog } = source;
   return createPoller({
     pages: (stream, since, signal, thorough) =>
       pagesOf(serviceOf(stream.service).feed, stream, since, signal, thorough),
     clock: (service) => serviceOf(service).clock.now(),
     beginningOf: openBeginning(context, source),
+    reasonFor: async (track) => {
+      const reason = await catalog.reasonFor(track);
+      return reason && { ...reason, since: reason.since + serviceOf(track.service).clock.now() - now() };
+    },
+    onSkipped: createOnSkipped(context),
     onCursor: mirror.note,
     cursors: store.cursors,
     seen: store.seen,
@@ -142,6 +158,10 @@ const openAdmission = ({ config, store, now }: Context, serviceOf: ServiceOf, re
 /** So long a service may fail to answer one daemon until the others read it alone: what passes by itself moves nothing. */
 const BLIND_AFTER_MS = 3000;
 
+/** As long as the ledger keeps what came of it. */
+const KEEP_GONE_MS = RETENTION_SECONDS * 1000;
+const GONE_STAY = 'cursors of protocols that are gone are kept, as Redis does not take it';
+
 interface IntakeParts extends Source {
   report: Report;
   admission: Admission;
@@ -152,6 +172,7 @@ interface IntakeParts extends Source {
 
 const openIntake = (context: ReadingContext, parts: IntakeParts) => {
   const { report, pacer, poll } = parts;
+  const { store, log } = context;
   return createIntake({
     ...parts,
     ...report,
@@ -160,6 +181,11 @@ const openIntake = (context: ReadingContext, parts: IntakeParts) => {
       const result = await poll(stream, signal);
       if (result.sweep) await context.onSwept(stream, signal);
       return result;
+    },
+    onListed: (service, change) => {
+      report.onListed(service, change);
+      const gone = change.removed.flatMap((protocol) => SOURCES.map((source) => ({ service, source, protocol })));
+      store.commits.expire(gone, KEEP_GONE_MS).catch((err: unknown) => log.warn({ service, err }, GONE_STAY));
     },
     onPolled: (stream, result, durationMs) => {
       report.onPolled(stream, result, durationMs);
@@ -196,7 +222,7 @@ const openPacer = ({ config, log }: Context): Pacer =>
 const MOST_NAMED = 5;
 
 const openPolling = (
-  { config, membership, health, log }: ReadingContext,
+  { config, membership, health, mirror, log }: ReadingContext,
   parts: Pick<IntakeParts, 'catalog' | 'admission' | 'pacer' | 'report'> & {
     memory: ReadMemory;
     intake: ReturnType<typeof createIntake>;
@@ -216,6 +242,9 @@ const openPolling = (
     onAssigned: (service, own, total) => {
       pacer.assign(service, own.length, total);
       report.onAssigned(service, own);
+    },
+    onGone: (service, protocols) => {
+      for (const protocol of protocols) for (const source of SOURCES) mirror.forget({ service, source, protocol });
     },
     onTurning: () => health.beat(POLL_LOOP),
     onStopped: ({ service, source, protocols }) => {
@@ -263,6 +292,12 @@ export const openReading = (context: ReadingContext) => {
     /** The same for those whose last listing failed here, as soon as they answer again. */
     listOwed: async (signal: AbortSignal): Promise<void> => {
       for (const service of names.filter(intake.isListingOwed)) await intake.listAll(service, signal);
+    },
+    /** The config is in force since then. To be called before `startPolling`. */
+    adopt: async (since: number): Promise<void> => {
+      for (const service of names) {
+        await store.commits.expire(await catalog.adopt(service, config.alerts.sources, since), KEEP_GONE_MS);
+      }
     },
     startPolling: polling.start,
     stopPolling: polling.stop,

@@ -35,6 +35,7 @@ import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursorSnapshots, createCursors } from '../poll/cursor.ts';
 import { createMirror } from '../poll/mirror.ts';
 import { createQuarantine, createSeen } from '../poll/seen.ts';
+import { createSkipped } from '../poll/skipped.ts';
 import { makePrivateDirectory } from '../private-file.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines, DEADLINES_QUEUE } from '../queue/deadlines.ts';
@@ -92,6 +93,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     seen: createSeen(redis, prefix),
     commits: createCommitStore(redis, prefix, ledgerKeys(prefix).open),
     quarantine: createQuarantine(redis, prefix, now),
+    skipped: createSkipped(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),
     outlines: createOutlines(redis, prefix),

@@ -1,6 +1,7 @@
 /** The catalog of each service in Redis, whole, with a copy in memory that is read again only when it changed. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import type { Source } from '../alert.ts';
 import type { ListedAsset, ListedProtocol } from '../item.ts';
 
 export interface CatalogEntry extends ListedProtocol {
@@ -13,7 +14,12 @@ export interface CatalogEntry extends ListedProtocol {
    * Nobody could read its items since then. Absent while the config leaves the protocol out.
    */
   owedSince?: number;
+  /** Likewise: when the config had it again, after it had left it out. */
+  includedSince?: number;
 }
+
+/** Since when the config has each source that it reads; 0: from the first. Epoch milliseconds by our clock. */
+type SourcesSince = Partial<Record<Source, number>>;
 
 export type Entries = ReadonlyMap<string, CatalogEntry>;
 
@@ -23,6 +29,8 @@ export const byName = (entries: readonly CatalogEntry[]): Entries =>
 interface Cached {
   version: string;
   entries: Entries;
+  /** Absent before a config was noted. */
+  sources?: SourcesSince | undefined;
   /** When Redis last had this version, in epoch milliseconds. */
   seenAt: number;
 }
@@ -46,9 +54,11 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: 
   /** Reads on their way, by service. The alerts of one page ask at once, and share one. */
   const reads = new Map<string, { entries: Promise<Entries> }>();
 
-  const save = async (service: string, version: string, entries: Entries): Promise<Entries> => {
-    await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]) });
-    cache.set(service, { version, entries, seenAt: now() });
+  const save = async (service: string, entries: Entries, sources: SourcesSince | undefined): Promise<Entries> => {
+    const version = randomUUID();
+    const noted = sources === undefined ? {} : { sources: JSON.stringify(sources) };
+    await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]), ...noted });
+    cache.set(service, { version, entries, sources, seenAt: now() });
     // A read that began before may miss what was saved: nobody else joins it.
     reads.delete(service);
     return entries;
@@ -62,10 +72,11 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: 
       return cached.entries;
     }
     // Redis lost its data: what we know is better than nothing, and is put back.
-    if (cached && version === '') return save(service, randomUUID(), afterLoss(cached));
-    const json = await redis.hget(keyOf(service), 'entries');
-    const entries = byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[]));
-    cache.set(service, { version, entries, seenAt: now() });
+    if (cached && version === '') return save(service, afterLoss(cached), cached.sources);
+    const [json, noted] = await redis.hmget(keyOf(service), 'entries', 'sources');
+    const entries = byName(JSON.parse(json ?? '[]') as CatalogEntry[]);
+    const sources = noted ? (JSON.parse(noted) as SourcesSince) : undefined;
+    cache.set(service, { version, entries, sources, seenAt: now() });
     return entries;
   };
 
@@ -82,10 +93,13 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: 
   return {
     /** The same map as long as nothing changed; empty before the first listing. */
     load,
-    /** A new version only where something changed: every daemon reads it whole. */
-    keep: async (service: string, known: Entries, entries: Entries): Promise<void> => {
-      const isSame = JSON.stringify([...entries.values()]) === JSON.stringify([...known.values()]);
-      if (!isSame) await save(service, randomUUID(), entries);
+    /** What the last `load` had of it. */
+    sources: (service: string): SourcesSince | undefined => cache.get(service)?.sources,
+    /** A new version only where something changed: every daemon reads it whole. `sources` left out: as they are. */
+    keep: async (service: string, known: Entries, entries: Entries, sources?: SourcesSince): Promise<void> => {
+      const before = cache.get(service)?.sources;
+      const jsonOf = (of: Entries, from = before): string => JSON.stringify([[...of.values()], from]);
+      if (jsonOf(entries, sources) !== jsonOf(known)) await save(service, entries, sources ?? before);
     },
     /** Notes when the service was asked for the first time; a later question changes nothing. */
     begin: async (service: string, at: number): Promise<void> => {

@@ -3,12 +3,14 @@
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
 import type { Cluster, Redis } from 'ioredis';
+import type { Source } from '../alert.ts';
 import { getOrCreate } from '../bounded-map.ts';
 import type { ServiceError } from '../errors.ts';
 import { createGlobs } from '../globs.ts';
 import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
+import type { Track } from './cursor.ts';
 
 /** `protocols.include` and `exclude` as one question. */
 export const createNameFilter = (include: readonly string[], exclude: readonly string[]) => {
@@ -48,6 +50,16 @@ export interface CatalogChange {
   unfinished?: ServiceError;
   /** What could not be read, or not whole; absent where there is nothing. */
   malformed?: readonly MalformedItem[];
+}
+
+/** Why a track is read: the config has its protocol and source, and the service lists it. */
+export interface Reason {
+  /** Another one where it was left out meanwhile, by the config or by the service. */
+  token: string;
+  /** Since when this is the reason, in epoch milliseconds by our clock. */
+  since: number;
+  /** Since when the config has it again, or its source newly; 0: from the first. */
+  includedSince: number;
 }
 
 /** A protocol that the service lists, and nobody reads, or not all of it. */
@@ -108,6 +120,36 @@ export const createCatalog = (settings: CatalogSettings) => {
   };
 
   return {
+    /**
+     * The config that reads these sources is in force since then: what it has and did not have before is owed from then on.
+     * To be called before anything is read by it. Gives the tracks that were read, and are not any more.
+     */
+    adopt: async (service: string, sources: readonly Source[], since: number): Promise<Track[]> => {
+      const known = await store.load(service);
+      const adopted = [...known.values()].map((entry): CatalogEntry => {
+        const { owedSince, includedSince: _, ...rest } = entry;
+        if (!isIncluded(entry.name)) return rest;
+        return owedSince === undefined ? { ...rest, owedSince: since, includedSince: since } : entry;
+      });
+      const before = store.sources(service);
+      const sourcesSince = sources.map((source) => [source, before === undefined ? 0 : (before[source] ?? since)]);
+      await store.keep(service, known, byName(adopted), Object.fromEntries(sourcesSince));
+      const former = Object.keys(before ?? {}) as Source[];
+      return [...known.values()].flatMap(({ name: protocol, owedSince }) => {
+        if (owedSince === undefined) return [];
+        const left = isIncluded(protocol) ? former.filter((source) => !sources.includes(source)) : former;
+        return left.map((source) => ({ service, source, protocol }));
+      });
+    },
+    /** Undefined where it is not read. */
+    reasonFor: async ({ service, source, protocol }: Track): Promise<Reason | undefined> => {
+      const entry = included(await store.load(service)).get(protocol);
+      if (entry === undefined) return undefined;
+      const { protocolId, owedSince = 0 } = entry;
+      const includedSince = Math.max(entry.includedSince ?? 0, store.sources(service)?.[source] ?? 0);
+      const token = JSON.stringify([protocolId ?? owedSince, includedSince]);
+      return { token, since: Math.max(owedSince, includedSince), includedSince };
+    },
     refresh: async (service: string, signal: AbortSignal): Promise<CatalogChange> => {
       const askedAt = now();
       await store.begin(service, askedAt);
@@ -117,7 +159,15 @@ export const createCatalog = (settings: CatalogSettings) => {
       const known = await store.load(service);
       const owedSince = (name: string) =>
         isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
-      const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
+      const includedSince = (name: string) => {
+        const since = known.get(name)?.includedSince;
+        return since === undefined ? {} : { includedSince: since };
+      };
+      const kept = (name: string) => ({
+        ...owedSince(name),
+        ...includedSince(name),
+        ...withAssets(known.get(name)?.assets),
+      });
       const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
       const merged = merge(known, listed, unfinished === undefined);
       const next = byName(merged);

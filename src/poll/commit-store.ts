@@ -6,6 +6,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { chunksOf } from '../chunks.ts';
 import { fenced, type HeldLock, SERVER_FUNCTION } from '../redis/lock.ts';
+import { execute } from '../redis/pipeline.ts';
 import { type Advance, type Cursor, cursorKey, type Track } from './cursor.ts';
 import { type Identity, seenKey } from './seen.ts';
 
@@ -30,6 +31,7 @@ const CHUNK = 500;
 const REMEMBER = fenced(`
 if redis.call('EXISTS', keys[1]) == 0 then return false end
 redis.call('ZADD', keys[2], 'GT', unpack(args))
+redis.call('PERSIST', keys[2])
 return 1`);
 
 /** `load`: the values of a cursor. `move`: sets each of the four that grows, of which `args` has the new ones from `from`. */
@@ -45,7 +47,10 @@ local function move(key, values, args, from)
       grown[#grown + 1] = args[from + i - 1]
     end
   end
-  if #grown > 0 then redis.call('HSET', key, unpack(grown)) end
+  if #grown > 0 then
+    redis.call('HSET', key, unpack(grown))
+    redis.call('PERSIST', key)
+  end
 end
 local function forget(seen, before)
   if before ~= '' then redis.call('ZREMRANGEBYSCORE', seen, '-inf', '(' .. before) end
@@ -103,6 +108,13 @@ export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKe
       for (const chunk of chunksOf(identities, CHUNK)) {
         const dated = chunk.flatMap(({ id, latest }) => [latest, id]);
         await lock.write(REMEMBER, keysOf(track).slice(0, 2), dated);
+      }
+    },
+    /** Nobody reads these any more: they are forgotten after `keepMs`, unless somebody moves them again. */
+    expire: async (tracks: readonly Track[], keepMs: number): Promise<void> => {
+      for (const track of tracks) {
+        const [cursor = '', seen = ''] = keysOf(track);
+        await execute(redis.pipeline().pexpire(cursor, keepMs).pexpire(seen, keepMs));
       }
     },
     /** Moves the cursors forwards, while the read goes on. */

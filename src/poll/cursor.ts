@@ -25,6 +25,8 @@ export interface Cursor {
   polledAt?: number;
   /** Where it was begun or set. */
   begun?: number;
+  /** The token of the `Reason` for which it is read. */
+  reason?: string;
 }
 
 /** Where a cursor goes; a value that is missing or smaller changes nothing. */
@@ -34,11 +36,11 @@ export const trackKey = ({ service, source, protocol }: Track): string => JSON.s
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
-const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
+const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun', 'reason'] as const;
 
 /** Of the values of `FIELDS`; undefined where it is none. */
 const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
-  const [start, position, sweptTo, sweptAt, polledAt, begun] = values;
+  const [start, position, sweptTo, sweptAt, polledAt, begun, reason] = values;
   if (!start || !position || !sweptTo) return undefined;
   return {
     start: Number(start),
@@ -47,6 +49,7 @@ const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
     ...(sweptAt ? { sweptAt: Number(sweptAt) } : {}),
     ...(polledAt ? { polledAt: Number(polledAt) } : {}),
     ...(begun ? { begun: Number(begun) } : {}),
+    ...(reason ? { reason } : {}),
   };
 };
 
@@ -56,15 +59,23 @@ export const createCursors = (redis: Redis | Cluster, prefix: string) => {
     get: (tracks: readonly Track[]): Promise<(Cursor | undefined)[]> =>
       Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
     /** Sets a cursor that does not exist yet; an existing one is left as it is. */
-    begin: async (track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void> => {
-      const { start, position, sweptTo } = beginning;
-      const fields = Object.entries({ start, position, sweptTo, begun: position });
+    begin: async (
+      track: Track,
+      beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo' | 'reason'>,
+    ): Promise<void> => {
+      const { start, position, sweptTo, reason } = beginning;
+      const noted = reason === undefined ? {} : { reason };
+      const fields = Object.entries({ start, position, sweptTo, begun: position, ...noted });
       await Promise.all(fields.map(([field, value]) => redis.hsetnx(keyOf(track), field, String(value))));
     },
+    /** Why it is read. */
+    setReason: async (track: Track, reason: string): Promise<void> => {
+      await redis.hset(keyOf(track), { reason });
+    },
     /** What an operator sets: moves in any direction, and reading begins again there. */
-    set: async (track: Track, position: number): Promise<void> => {
+    set: async (track: Track, position: number, reason?: string): Promise<void> => {
       const at = Math.floor(position);
-      const fields = { start: at, position: at, sweptTo: at, begun: at };
+      const fields = { start: at, position: at, sweptTo: at, begun: at, ...(reason === undefined ? {} : { reason }) };
       await redis.multi().del(keyOf(track)).hset(keyOf(track), fields).exec();
     },
     /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */

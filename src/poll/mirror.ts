@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makePrivateDirectory, replacePrivateFile } from '../private-file.ts';
+import type { Reason } from './catalog.ts';
 import { type Cursor, type Track, trackKey } from './cursor.ts';
 
 export type MirroredCursor = Pick<Cursor, 'start' | 'position' | 'sweptTo'>;
@@ -69,6 +70,10 @@ export const createMirror = (file: string) => {
       cursors.set(trackKey(track), { start, position, sweptTo });
       changed = true;
     },
+    /** The service does not list it any more. */
+    forget: (track: Track): void => {
+      changed = cursors.delete(trackKey(track)) || changed;
+    },
     /** Writes the whole file where something changed; never half a file. */
     flush: (): Promise<void> => {
       writing = writing.catch(() => {}).then(write);
@@ -88,8 +93,8 @@ interface BeginningSettings {
   recall: Mirror['recall'];
   /** Called when a lost cursor is taken from the mirror. */
   onRecalled(track: Track, cursor: MirroredCursor): void;
-  /** As `CatalogEntry.owedSince`, by our clock. */
-  owedSince(track: Track): Promise<number | undefined>;
+  /** Why it is read; both by our clock. */
+  reasonFor(track: Track): Promise<Pick<Reason, 'since' | 'includedSince'> | undefined>;
   now(): number;
 }
 
@@ -103,19 +108,17 @@ export const createBeginning = (settings: BeginningSettings) => {
     return 'at' in startFrom ? Date.parse(startFrom.at) : clock(service) - startFrom.agoMs;
   };
 
-  /** By the service's clock. Items since then are no history, even where `startFrom` is later: nobody could read them earlier. */
-  const owedSince = async (track: Track): Promise<number> => {
-    const since = await settings.owedSince(track);
-    return since === undefined ? Number.POSITIVE_INFINITY : since + clock(track.service) - now();
-  };
-
   return async (track: Track): Promise<MirroredCursor> => {
+    const ahead = clock(track.service) - now();
+    const { since = Number.POSITIVE_INFINITY, includedSince = 0 } = (await settings.reasonFor(track)) ?? {};
     const mirrored = recall(track);
-    if (mirrored) {
+    // One from before the config left the track out would bring what came meanwhile.
+    if (mirrored && mirrored.position >= includedSince + ahead) {
       onRecalled(track, mirrored);
       return mirrored;
     }
-    const start = Math.min(firstStart(track.service), await owedSince(track));
+    // Items since then are no history, even where `startFrom` is later: nobody could read them earlier.
+    const start = Math.min(firstStart(track.service), since + ahead);
     return { start, position: start, sweptTo: start };
   };
 };

@@ -9,6 +9,7 @@
 import type { Alert } from '../alert.ts';
 import type { ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
+import type { Reason } from './catalog.ts';
 import type { CommitStore } from './commit-store.ts';
 import type { Advance, Cursor, Cursors, PollLock, Track } from './cursor.ts';
 import { createIngest, type IngestSettings } from './ingest.ts';
@@ -33,8 +34,12 @@ export interface ReadPage extends ItemPage {
 }
 
 interface CommitDependencies {
-  cursors: Pick<Cursors, 'get' | 'begin'>;
+  cursors: Pick<Cursors, 'get' | 'begin' | 'set' | 'setReason'>;
   commits: Pick<CommitStore, 'finish'>;
+  /** Why a track is read, and since when by the service's clock. Default: it always was. */
+  reasonFor?(track: Track): Promise<Pick<Reason, 'token' | 'since'> | undefined>;
+  /** Called when reading begins anew after a track was left out: from when to when nothing is read, in epoch milliseconds. */
+  onSkipped?(track: Track, from: number, to: number): Promise<void>;
   /** Where a track begins that Redis knows nothing of: never polled, or lost. */
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
   /** Called with each cursor after a read; not past an alert that is still on its way. */
@@ -43,20 +48,39 @@ interface CommitDependencies {
 }
 
 /** Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step. */
-export const createCommit = ({ cursors, commits, beginningOf, onCursor, settings }: CommitDependencies) => {
+export const createCommit = (dependencies: CommitDependencies) => {
+  const { cursors, commits, reasonFor, onSkipped, beginningOf, onCursor, settings } = dependencies;
   const floor = settings.overlap + 2 * settings.lookback;
 
-  const begin = async (track: Track): Promise<Cursor> => {
-    const beginning = await beginningOf(track);
+  const begin = async (track: Track, reason: string | undefined): Promise<Cursor> => {
+    const beginning = { ...(await beginningOf(track)), ...(reason === undefined ? {} : { reason }) };
     await cursors.begin(track, beginning);
     return { ...beginning, begun: beginning.position };
+  };
+
+  /** A cursor that was read for another reason was left out meanwhile: what came then is not owed. */
+  const goOn = async (track: Track, cursor: Cursor, reason: Pick<Reason, 'token' | 'since'>): Promise<Cursor> => {
+    const at = Math.floor(reason.since);
+    if (cursor.reason === undefined || at <= cursor.position) {
+      await cursors.setReason(track, reason.token);
+      return { ...cursor, reason: reason.token };
+    }
+    await onSkipped?.(track, cursor.position, at);
+    await cursors.set(track, at, reason.token);
+    return { start: at, position: at, sweptTo: at, begun: at, reason: reason.token };
+  };
+
+  const load = async (track: Track, cursor: Cursor | undefined): Promise<Cursor> => {
+    const reason = await reasonFor?.(track);
+    if (cursor === undefined) return begin(track, reason?.token);
+    return reason === undefined || cursor.reason === reason.token ? cursor : goOn(track, cursor, reason);
   };
 
   return {
     /** The tracks' cursors in their order; a track that has none begins. */
     load: async (tracks: readonly Track[]): Promise<Cursor[]> => {
       const found = await cursors.get(tracks);
-      return Promise.all(tracks.map(async (track, index) => found[index] ?? begin(track)));
+      return Promise.all(tracks.map((track, index) => load(track, found[index])));
     },
     /** When a read has ended; releases the lock. */
     finish: async (lock: HeldLock, windows: readonly Window[], end: Advance): Promise<void> => {

@@ -23,6 +23,8 @@ interface PollingSettings extends Omit<TimetableSettings<Stream>, 'serviceOf' | 
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
   /** Called when other streams are this daemon's; `total`: how many there are. */
   onAssigned(service: string, own: readonly Stream[], total: number): void;
+  /** Called with protocols that were listed, and are not any more. */
+  onGone?(service: string, protocols: readonly string[]): void;
   /** Called every second, unless polls are due and none has begun or ended since. */
   onTurning?(): void;
   /** Called where Redis does not let us go on; it is tried again. */
@@ -41,7 +43,7 @@ const DEADLINE_MS = 600_000;
 
 export const createPolling = (settings: PollingSettings) => {
   const { services, sources, catalog, own, readersOf, silentSince, memory, poll, probe, monotonic } = settings;
-  const { onAssigned, onTurning = () => {}, onError } = settings;
+  const { onAssigned, onGone = () => {}, onTurning = () => {}, onError } = settings;
   const stopping = new AbortController();
   let isStarted = false;
   let startedAt = monotonic();
@@ -57,7 +59,7 @@ export const createPolling = (settings: PollingSettings) => {
   /** The streams of each service, and what they were reckoned from. */
   const assigned = new Map<
     string,
-    { listed: object; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
+    { listed: ReadonlyMap<string, unknown>; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
   >();
 
   const haveReadersChanged = (service: string): boolean => assigned.get(service)?.readers !== readersOf(service).join();
@@ -71,6 +73,8 @@ export const createPolling = (settings: PollingSettings) => {
     const streams = all.filter(createAssignment(own, readers));
     assigned.set(service, { listed, readers: readers.join(), all, streams });
     onAssigned(service, streams, all.length);
+    const gone = [...(before?.listed.keys() ?? [])].filter((name) => !listed.has(name));
+    if (gone.length > 0) onGone(service, gone);
     return true;
   };
 

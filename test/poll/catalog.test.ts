@@ -1,8 +1,10 @@
 /** What the catalog keeps of assets, in a real Redis. */
 import { expect, test } from 'vitest';
+import type { Source } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/item.ts';
 import { createCatalog, createNameFilter } from '../../src/poll/catalog.ts';
+import type { Track } from '../../src/poll/cursor.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const never = new AbortController().signal;
@@ -117,6 +119,66 @@ test('a new protocol is owed since the listing before, the first ones since the 
   names.push('Late');
   await catalog.refresh('main', never);
   expect(await owedSince('Late')).toBe(3000);
+});
+
+test('what the config has again, or newly, is read from then on, and what was never left out as before', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: 1000 };
+  let excluded = ['Bridge'];
+  const ids: Record<string, string> = { Vault: 'v1', Bridge: 'b1', Farm: 'f1' };
+  const names = ['Vault', 'Bridge', 'Farm'];
+  const open = () =>
+    createCatalog({
+      redis,
+      prefix,
+      list: async () => ({ protocols: names.map((name) => ({ ...protocolOf(name), protocolId: ids[name] ?? '' })) }),
+      isIncluded: (name) => !excluded.includes(name),
+      now: () => time.now,
+    });
+  const reasons = async (source: Source = 'inspections') => {
+    const all = names.map((protocol) => open().reasonFor({ service: 'main', source, protocol }));
+    return Object.fromEntries((await Promise.all(all)).map((reason, index) => [names[index], reason]));
+  };
+  const tracksOf = (left: readonly Track[]): string[] => left.map(({ source, protocol }) => `${source} of ${protocol}`);
+  expect(await open().adopt('main', ['inspections'], 1000)).toEqual([]);
+  await open().refresh('main', never);
+  const before = await reasons();
+  expect(before).toMatchObject({ Bridge: undefined, Vault: { since: 1000, includedSince: 0 } });
+  // The daemon was stopped, and starts with the same config.
+  time.now = 2000;
+  await open().adopt('main', ['inspections'], 1000);
+  await open().refresh('main', never);
+  expect(await reasons()).toEqual(before);
+  // Another config leaves out Vault, has Bridge, and reads notifications, too.
+  excluded = ['Vault'];
+  time.now = 3000;
+  expect(tracksOf(await open().adopt('main', ['inspections', 'notifications'], 3000))).toEqual([
+    'inspections of Vault',
+  ]);
+  await open().refresh('main', never);
+  expect(await reasons()).toMatchObject({ Vault: undefined, Bridge: { since: 3000 }, Farm: before.Farm });
+  expect((await reasons('notifications')).Farm).toMatchObject({ since: 3000, includedSince: 3000 });
+  excluded = [];
+  expect(tracksOf(await open().adopt('main', ['inspections'], 4000))).toEqual([
+    'notifications of Bridge',
+    'notifications of Farm',
+  ]);
+  const after = await reasons();
+  expect(after.Vault).toMatchObject({ since: 4000 });
+  expect(after.Vault?.token).not.toBe(before.Vault?.token);
+  // Hidden for a while it is the same; deleted and made again it is another one.
+  names.splice(0);
+  for (const now of [5000, 6000, 7000]) {
+    time.now = now;
+    await open().refresh('main', never);
+  }
+  ids.Farm = 'f2';
+  names.push('Vault', 'Bridge', 'Farm');
+  time.now = 8000;
+  await open().refresh('main', never);
+  const again = await reasons();
+  expect(again.Farm).toMatchObject({ since: 7000 });
+  expect(again.Farm?.token).not.toBe(after.Farm?.token);
 });
 
 test('a listing that breaks off is used as far as it was read, with what was known before', async () => {

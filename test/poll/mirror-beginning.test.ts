@@ -15,7 +15,7 @@ const startOf = async (changes: Partial<Parameters<typeof createBeginning>[0]>):
     clock: () => T0 - BEHIND,
     recall: () => undefined,
     onRecalled: (track) => recalled.push(track),
-    owedSince: async () => undefined,
+    reasonFor: async () => undefined,
     now: () => T0,
     ...changes,
   });
@@ -34,12 +34,16 @@ test.each([
 });
 
 test('a protocol that is new in the listing is read from the listing before', async () => {
-  expect(await startOf({ owedSince: async () => T0 - 3 * MINUTE })).toBe(T0 - BEHIND - 3 * MINUTE);
+  expect(await startOf({ reasonFor: async () => ({ since: T0 - 3 * MINUTE, includedSince: 0 }) })).toBe(
+    T0 - BEHIND - 3 * MINUTE,
+  );
 });
 
 test('that does not cut what the config asks for', async () => {
   const startFrom = { agoMs: 60 * MINUTE };
-  expect(await startOf({ startFrom, owedSince: async () => T0 - 3 * MINUTE })).toBe(T0 - BEHIND - 60 * MINUTE);
+  expect(await startOf({ startFrom, reasonFor: async () => ({ since: T0 - 3 * MINUTE, includedSince: 0 }) })).toBe(
+    T0 - BEHIND - 60 * MINUTE,
+  );
 });
 
 test('a cursor that Redis lost is taken from its copy, and that is reported', async () => {
@@ -50,10 +54,17 @@ test('a cursor that Redis lost is taken from its copy, and that is reported', as
     clock: () => T0,
     recall: ({ protocol }) => (protocol === 'Vault' ? copy : undefined),
     onRecalled: (track, cursor) => recalled.push([track, cursor]),
-    owedSince: async () => undefined,
+    reasonFor: async () => undefined,
     now: () => T0,
   });
   expect(await beginningOf(TRACK)).toEqual(copy);
   expect(recalled).toEqual([[TRACK, copy]]);
   expect((await beginningOf({ ...TRACK, protocol: 'Bridge' })).position).toBe(T0);
+});
+
+test('a copy from before the config left the track out is not used: it would bring what came meanwhile', async () => {
+  const copy = { start: T0 - 90 * MINUTE, position: T0 - 60 * MINUTE, sweptTo: T0 - 60 * MINUTE };
+  const since = T0 - 3 * MINUTE;
+  const reasonFor = async () => ({ since, includedSince: since });
+  expect(await startOf({ recall: () => copy, reasonFor })).toBe(since - BEHIND);
 });

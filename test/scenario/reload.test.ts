@@ -72,6 +72,39 @@ test.concurrent('ten times under load: nothing is lost, nothing comes twice, and
   await world.balanced(20_000);
 }, 90_000);
 
+test.concurrent('what was excluded begins where it is included again; status says what was skipped, and what brings it', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, change } = await open({ onFinished, names: ['Vault', 'Bridge'] });
+  const { arrivalsOf } = world.reconciler;
+  const reload = async (exclude: string[]): Promise<void> => {
+    const gone = daemon.log(GONE).length;
+    await change((config) => Object.assign(config, { protocols: { exclude } }));
+    await daemon.reload('a test');
+    await until('the old config is gone', () => daemon.log(GONE).length > gone);
+  };
+  for (const name of ['Vault', 'Bridge']) world.critical(name);
+  await world.delivered();
+  await reload(['Vault']);
+  const skipped = world.critical('Vault', 3);
+  const read = world.critical('Bridge');
+  await until('what is read arrives', () => read.every(({ txHash }) => arrivalsOf(txHash).length > 0));
+  // The service dates by the millisecond: what comes now is not of the moment in which it is included.
+  await reload([]);
+  const fresh = world.critical('Vault', 2);
+  await until('what is new arrives', () => fresh.every(({ txHash }) => arrivalsOf(txHash).length > 0));
+  const lines = daemon.log('it was left out for a while: reading begins anew, and what came meanwhile is not sent');
+  expect(lines.map(({ protocol }) => protocol)).toEqual(['Vault', 'Vault']);
+  expect((await daemon.status()).problems).toContainEqual(
+    expect.stringMatching(/what came of Vault between .* was left out then: tocsin replay --protocol Vault --since/),
+  );
+  // Sweeps read further back.
+  const sweeps = daemon.log('polled').filter(({ sweep }) => sweep).length;
+  await until('it was swept', () => daemon.log('polled').filter(({ sweep }) => sweep).length > sweeps + 2);
+  expect(skipped.flatMap(({ txHash }) => arrivalsOf(txHash))).toEqual([]);
+  expect(world.reconciler.balance().doubled).toEqual([]);
+}, 90_000);
+
 test.concurrent('what must not be taken changes nothing, and is told until the file is right again', async ({
   onTestFinished: onFinished,
 }) => {

@@ -7,8 +7,10 @@ import { nameOf } from '../../ledger/record.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
 import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
 import type { Quarantine } from '../../poll/seen.ts';
+import { replayOf, type Skipped, type SkippedStore } from '../../poll/skipped.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { counted, listText } from '../../text.ts';
+import { clockText, iso } from '../../time.ts';
 import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 import { type NameStore, withName } from '../names/names.ts';
 import type { RouteReview } from '../routes/review.ts';
@@ -19,6 +21,7 @@ export interface NotesDependencies {
   unwatched(service: string): Promise<readonly Unwatched[]>;
   dead: Pick<DeadLetters, 'trimmed'>;
   quarantine: Pick<Quarantine, 'count'>;
+  skipped: Pick<SkippedStore, 'list'>;
   queues: Pick<ParcelQueues, 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
   /** What providers call destinations. */
@@ -101,14 +104,28 @@ const removedNotes = (removed: number): Condition[] => {
   return removed === 0 ? [] : [note('removed', '', what)];
 };
 
+/** What was left out for a while, by service. */
+const skippedNotes = (skipped: readonly Skipped[]): Condition[] =>
+  [...Map.groupBy(skipped, ({ service }) => service)].map(([service, all]) => {
+    const names = [...new Set(all.map(({ protocol }) => protocol))];
+    const from = Math.min(...all.map((one) => one.from));
+    const to = Math.max(...all.map((one) => one.to));
+    const [only, ...others] = names;
+    const command = replayOf({ from, to, ...(only !== undefined && others.length === 0 ? { protocol: only } : {}) });
+    const period = `between ${clockText(iso(from))} and ${clockText(iso(to))}`;
+    const what = `${service}: what came of ${listText(names)} ${period} was not sent, as it was left out then: ${command}`;
+    return { ...note('skipped', service, what), todo: `\`${command}\` sends it` };
+  });
+
 export const notesOf = async (dependencies: NotesDependencies, services: readonly ServiceStatus[]) => {
-  const { quarantine, dead, review } = dependencies;
-  const [unwatched, held, left, malformed, removed] = await Promise.all([
+  const { quarantine, skipped, dead, review } = dependencies;
+  const [unwatched, held, left, malformed, removed, leftOut] = await Promise.all([
     unwatchedOf(dependencies),
     heldOf(dependencies),
     leftNotes(dependencies),
     quarantine.count(),
     dead.trimmed(),
+    skipped.list(),
   ]);
   const unreadable = unwatched.filter(({ why }) => why !== 'excluded');
   const notes = [
@@ -118,6 +135,7 @@ export const notesOf = async (dependencies: NotesDependencies, services: readonl
     ...slowNotes(services),
     ...review.problemsTogether().map((problem) => note('routing', problem, problem)),
     ...removedNotes(removed),
+    ...skippedNotes(leftOut),
     ...(malformed === 0
       ? []
       : [note('malformed', '', `${counted(malformed, 'item')} of the service could not be understood`)]),
