@@ -176,6 +176,8 @@ export interface DeliveryFailure {
   retryAfterMs?: number | undefined;
   /** True where the message may have arrived although no receipt did. Default false. */
   maybeDelivered?: boolean;
+  /** No connection came about, so nobody has looked at the message: where several share a server, it is theirs. Default false. */
+  unreached?: boolean;
   /** Where the destination moved to; only with `re-address`. */
   newAddress?: string;
   /** The receiver wants nothing at all any more; only with `destination-dead`. Default false. */
@@ -193,6 +195,7 @@ export class DeliveryError extends Error {
   readonly code: string;
   readonly retryAfterMs: number | undefined;
   readonly maybeDelivered: boolean;
+  readonly unreached: boolean;
   readonly newAddress: string | undefined;
   readonly disables: boolean;
   readonly explanation: Explanation | undefined;
@@ -203,6 +206,7 @@ export class DeliveryError extends Error {
     this.code = failure.code;
     this.retryAfterMs = failure.retryAfterMs;
     this.maybeDelivered = failure.maybeDelivered ?? false;
+    this.unreached = failure.unreached ?? false;
     this.newAddress = failure.newAddress;
     this.disables = failure.disables ?? false;
     this.explanation = failure.explanation;

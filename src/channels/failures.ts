@@ -45,26 +45,28 @@ interface Meaning {
   /** Whether the message may have arrived, if the caller does not know whether it was sent. */
   maybeDelivered: boolean;
   says: string;
+  unreached?: true;
 }
 
 const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string): Meaning => ({
   ...{ reason, maybeDelivered, says },
 });
+const unreached = (says: string): Meaning => ({ ...meaning('unavailable', false, says), unreached: true });
 
 /** By error code, or by the error's name if it has none; the codes of one meaning beside each other. */
 const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
-  [meaning('unavailable', false, 'refuses connections'), 'ECONNREFUSED'],
+  [unreached('refuses connections'), 'ECONNREFUSED'],
   [
-    meaning('unavailable', false, 'cannot be reached'),
+    unreached('cannot be reached'),
     ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'],
   ],
   // A name that does not resolve is as often our resolver's fault as a wrong name.
-  [meaning('unavailable', false, 'cannot be found by name'), 'ENOTFOUND', 'EAI_AGAIN'],
+  [unreached('cannot be found by name'), 'ENOTFOUND', 'EAI_AGAIN'],
   // These two are our own resolver's.
-  [meaning('unavailable', false, 'cannot be found by name in time'), 'ETIMEOUT'],
+  [unreached('cannot be found by name in time'), 'ETIMEOUT'],
   [meaning('unavailable', false, 'was not looked up: too many other names are'), 'DNS_BUSY'],
   [
-    meaning('unavailable', false, 'took too long to connect'),
+    unreached('took too long to connect'),
     ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
   ],
   [
@@ -83,12 +85,12 @@ const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
   ],
   // Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
   [
-    meaning('unavailable', false, 'has no certificate that we trust'),
+    unreached('has no certificate that we trust'),
     ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_REVOKED', 'ERR_TLS_CERT_ALTNAME_INVALID', ...UNTRUSTED_CODES],
   ],
   // With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
-  [meaning('unavailable', false, 'ended the TLS handshake'), ...UNSHOWN_CODES],
-  [meaning('unavailable', false, 'does not speak TLS as expected'), ...NOT_TLS_CODES],
+  [unreached('ended the TLS handshake'), ...UNSHOWN_CODES],
+  [unreached('does not speak TLS as expected'), ...NOT_TLS_CODES],
   [
     meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed'),
     ...['UND_ERR_INVALID_ARG', 'ERR_INVALID_URL', 'ERR_INVALID_CHAR'],
@@ -148,14 +150,17 @@ export const networkFailure = (
   const proxy = code === undefined ? undefined : proxyFault(code, names ?? { ca: 'ca' });
   if (code !== undefined && proxy !== undefined) {
     // It counts against the sender, never the receiver: nothing was sent, and the destination stays alive.
-    return new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', proxy, { code });
+    const reason = isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable';
+    return new DeliveryError(reason, proxy, { code, unreached: true });
   }
-  const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
+  const known = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
+  const { reason, maybeDelivered, says, unreached = false } = known;
   const remedy = code && names && remedyOf(code, names);
   const fault = code && remedy ? `${connectionFault(code)}: ${remedy}` : `${says} (${code ?? 'no code'})`;
   return new DeliveryError(reason, `${peer} ${fault}`, {
     code: code ?? 'unknown',
     maybeDelivered: sent ?? maybeDelivered,
+    unreached: unreached && sent !== true,
     cause: code === undefined ? traceOf(error) : undefined,
   });
 };

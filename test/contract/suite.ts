@@ -172,7 +172,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const bench = await openTestCommand();
         await bench.stopProvider();
         const error = await failure(bench, send(bench, inspectionAlert()));
-        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
+        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false, unreached: true });
       });
 
       test('after close a send fails instead of hanging', async () => {

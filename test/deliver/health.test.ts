@@ -141,3 +141,28 @@ describe('an announcement that failed does not count', () => {
     expect(said).toEqual(['broken', 'recovered', 'recovered']);
   });
 });
+
+test('where no connection came about it is the sender of all that fails, whoever of them found it', async () => {
+  const { redis, prefix } = openTestRedis();
+  const broken: object[] = [];
+  const health = createDestinationHealth({
+    circuits: createCircuits(redis, prefix, () => NOW),
+    senderOf: ({ kind }) => (kind === 'slack' ? { id: senderId(kind), rate: {} } : undefined),
+    isSenders: async () => false,
+    onBroken: async ({ destination: { id }, isSender }) => void broken.push({ id, isSender }),
+    onRecovered: async () => {},
+  });
+  const refuse = (destination: typeof ONE) =>
+    health.failed(destination, [makeAlert(1)], {
+      error: new DeliveryError('unavailable', 'refuses connections', { code: 'ECONNREFUSED', unreached: true }),
+      message: 'refuses connections',
+      retryInMs: 1000,
+    });
+  const hook = destinationOf('webhook', 'https://hooks.example.com/x');
+  for (const one of [ONE, TWO, ONE, hook, hook, hook]) await refuse(one);
+  expect(broken).toEqual([
+    { id: ONE.id, isSender: true },
+    { id: hook.id, isSender: false },
+  ]);
+  expect(await health.admit(TWO)).toBeGreaterThan(NOW);
+});

@@ -137,6 +137,7 @@ const tlsFailure = (code: string, certificate: unknown, { peer, sent }: Asked): 
   return new DeliveryError('unavailable', `${peer} ${fault}${namesIn(certificate)}: ${remedy}`, {
     code,
     maybeDelivered: sent,
+    unreached: !sent,
   });
 };
 
@@ -235,6 +236,8 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
       said: `${peer} ${meaning.says} (${code})`,
       code,
       maybeDelivered: sent && meaning.reason === 'unavailable',
+      // It has not greeted us.
+      unreached: details.command === 'CONN',
     },
   );
 };

@@ -89,7 +89,9 @@ const whatToDo = (input: BrokenInput): string => {
   const { destination, isSender, reason, isDisabled, explanation } = input;
   const retry = retryCommand(input);
   if (isSender) {
-    const todo = explanation?.todo ?? `correct channels.${destination.kind} (token, password or server)`;
+    const correct = `correct channels.${destination.kind} (token, password or server)`;
+    const look = factsOf(reason).outlook === 'passing' ? 'see whether its server runs and can be reached, or ' : '';
+    const todo = explanation?.todo ?? `${look}${correct}`;
     return `${todo}. To see whether it works, run: ${CHECK}`;
   }
   if (isDisabled) {
