@@ -107,9 +107,9 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const reportSelf = createSelfReport({ ...self, health, services: reading.states, scrub });
   const selfReport = (): DaemonReport => ({ ...reportSelf(), ...context.reportConfig() });
   const { review, named, hasFallback } = openReview(config, log);
-  const { destinations } = review;
+  const routed = () => [...review.destinations(), ...named];
   const counters = createCounters({
-    ...{ config, metrics, catalog, destinations, named, hasFallback },
+    ...{ config, metrics, catalog, routed, hasFallback },
     names: store.names.all,
   });
   const forgetGone = createGoneDestinations({
@@ -117,14 +117,14 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
     routed: async () => {
       const found = await Promise.all(config.services.map(({ name }) => catalog.protocols(name)));
       // A service that lists nothing may be one that was never read.
-      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...named];
+      return found.some(({ size }) => size === 0) ? undefined : routed();
     },
     keepSeries: counters.keepDestinations,
     log,
     now: context.now,
   });
   const known = createKnowing({ ...catalog, ...store, config, review, self: selfReport });
-  const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known });
+  const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known, routed });
   const { pollDurations } = reading;
   metrics.onScrape(async () => {
     if (!isSilent(known.own())) await counters.begin();
@@ -134,7 +134,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const lookUpNames = createNameLookUp({
     names: store.names,
     channels: context.channels,
-    destinations: () => [...destinations(), ...named],
+    destinations: routed,
     log,
   });
   const boundDeadLetters = createDeadLetterBound(store.dead, metrics, log, limits.dead);

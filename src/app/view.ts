@@ -34,7 +34,7 @@ export const openView = async (config: Config) => {
   const now = Date.now;
   const store = createStore({ redis, prefix, onError: () => {}, now });
   const catalog = catalogOf(config, { redis, prefix });
-  const { review } = openReview(config, { warn: () => {} });
+  const { review, named } = openReview(config, { warn: () => {} });
   for (const { name } of config.services) review.review(name, await catalog.protocols(name));
   return {
     store,
@@ -45,6 +45,7 @@ export const openView = async (config: Config) => {
       config,
       protocols: catalog.protocols,
       known: createKnowing({ ...catalog, ...store, config, review }),
+      routed: () => [...review.destinations(), ...named],
       now,
     }),
     close: async () => {

@@ -56,19 +56,13 @@ const unreached = (says: string): Meaning => ({ ...meaning('unavailable', false,
 /** By error code, or by the error's name if it has none; the codes of one meaning beside each other. */
 const GROUPS: readonly (readonly [Meaning, ...string[]])[] = [
   [unreached('refuses connections'), 'ECONNREFUSED'],
-  [
-    unreached('cannot be reached'),
-    ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'],
-  ],
+  [unreached('cannot be reached'), ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL']],
   // A name that does not resolve is as often our resolver's fault as a wrong name.
   [unreached('cannot be found by name'), 'ENOTFOUND', 'EAI_AGAIN'],
   // These two are our own resolver's.
   [unreached('cannot be found by name in time'), 'ETIMEOUT'],
   [meaning('unavailable', false, 'was not looked up: too many other names are'), 'DNS_BUSY'],
-  [
-    unreached('took too long to connect'),
-    ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
-  ],
+  [unreached('took too long to connect'), ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_HANDSHAKE_TIMEOUT']],
   [
     meaning('unavailable', true, 'dropped the connection before it answered'),
     ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],

@@ -53,7 +53,7 @@ const destinationsOf = (report: Shown): string =>
   tableOf(report, `Destinations (${report.destinations.length})`, sortDestinations(report.destinations), [
     { head: 'kind', cell: ({ kind }) => kind },
     { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
-    { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
+    { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
     { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
     { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
     { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, report.now) },
@@ -70,7 +70,7 @@ const mutesOf = (report: Shown): string =>
   ]);
 
 const queuesOf = (report: Shown): string =>
-  tableOf(report, 'Queues', report.queues, [
+  tableOf(report, 'Queues, in jobs', report.queues, [
     { head: 'queue', cell: ({ name }) => name },
     { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
     { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },

@@ -258,7 +258,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
         return undefined;
       }
       const sender = senderOf(destination);
-      const isBlamed = async () => error.unreached || (factsOf(reason).about === 'sender' && (await isSenders(destination)));
+      const isBlamed = async () =>
+        error.unreached || (factsOf(reason).about === 'sender' && (await isSenders(destination)));
       const isSender = sender !== undefined && (await isBlamed());
       const circuit = isSender ? sender.id : destination.id;
       const isTest = alerts.length > 0 && alerts.every(isSample);

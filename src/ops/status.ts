@@ -122,10 +122,8 @@ export interface DestinationStatus {
   label: string;
   /** What its provider calls it, where that is known. */
   name?: string;
-  /** Alerts that wait to be sent now; absent where nobody counted. */
-  waiting?: number;
-  /** Alerts that wait for a slot or a retry at a known time; absent where nobody counted. */
-  delayed?: number;
+  /** Alerts that wait to be sent: for their turn, a slot or a retry. Those that wait for an approval do not count. */
+  waiting: number;
   /** Alerts, since it was first sent to. */
   delivered: number;
   /** Deliveries that failed for good and are kept: a retry takes them away. */
@@ -147,6 +145,7 @@ interface MuteStatus extends Mute {
   hid: number;
 }
 
+/** Jobs: one may have many alerts. */
 interface QueueStatus {
   name: string;
   waiting: number;
@@ -194,12 +193,12 @@ export const shownDaemons = ({ daemons }: StatusReport): DaemonStatus[] =>
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-export const totalsOf = ({ services, protocols, destinations, queues, held }: StatusReport) => ({
+/** Alerts wait, and jobs are counted by queue only. */
+export const totalsOf = ({ services, protocols, destinations, held }: StatusReport) => ({
   down: services.filter(({ up }) => !up).length,
   late: protocols.filter(({ sources }) => sources.some(isLate)).length,
   failing: destinations.filter(isFailing).length,
-  waiting: sum(queues.map(({ waiting }) => waiting)),
-  delayed: sum(queues.map(({ delayed }) => delayed)),
+  waiting: sum(destinations.map(({ waiting }) => waiting)),
   /** Alerts that wait for an approval. */
   held: sum(held.map(({ waiting }) => waiting)),
 });

@@ -8,6 +8,9 @@ export interface Link {
   swallow(): void;
   /** New connections pass. Those that lost bytes stay open and silent for ever. */
   heal(): void;
+  /** Takes no connections until `accept`, and ends the present ones. */
+  refuse(): void;
+  accept(): Promise<void>;
   /** Ends the present connections. */
   cut(): void;
   close(): Promise<void>;
@@ -58,9 +61,17 @@ export const openLink = async (target: () => number): Promise<Link> => {
     upstream.pipe(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
+    refuse: () => {
+      server.close();
+      cut();
+    },
+    accept: async () => {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+    },
     swallow: () => {
       isSwallowing = true;
       for (const each of pairs) mute(each);

@@ -88,6 +88,14 @@ export const MUTE: StatusReport['mutes'][number] = {
 export const WITH_BROKEN: Pick<StatusReport, 'destinations'> = {
   destinations: [
     ...REPORT.destinations,
-    { id: 'slack-2', kind: 'slack', label: 'C0BROKEN01', delivered: 0, dead: 0, lastError: 'channel_not_found' },
+    {
+      id: 'slack-2',
+      kind: 'slack',
+      label: 'C0BROKEN01',
+      waiting: 4,
+      delivered: 0,
+      dead: 0,
+      lastError: 'channel_not_found',
+    },
   ],
 };

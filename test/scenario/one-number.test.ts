@@ -10,7 +10,10 @@ test.concurrent('waiting, delayed, dead and broken are the same everywhere', asy
     onFinished,
     names: ['Vault'],
     kinds: ['webhook', 'slack'],
-    config: { poll: { interval: '1s' } },
+    config: {
+      poll: { interval: '1s' },
+      fallback: { after: '1h', channels: [{ name: 'slack', contacts: ['C0FALLBACK1'] }] },
+    },
   });
   const { webhook, slack } = world.sandbox.receivers;
   const daemon = await world.start();
@@ -43,6 +46,16 @@ test.concurrent('waiting, delayed, dead and broken are the same everywhere', asy
   const broken = report.needsSomebody.filter((one) => one.includes('takes no alerts'));
   expect(await daemon.metric('tocsin_broken_destinations')).toBe(broken.length);
   expect(broken).toHaveLength(1);
+
+  // Who got nothing yet counts as well.
+  const page = (await daemon.ask('/')).text;
+  const tile = (term: string) => Number(new RegExp(`<dt>${term}</dt><dd><span[^>]*>(\\d+)<`).exec(page)?.[1]);
+  expect(report.destinations.map(({ label, delivered }) => `${label} ${delivered}`)).toContain('C0FALLBACK1 0');
+  expect(tile('Destinations')).toBe(report.destinations.length);
+  expect(page).toContain(`<h2>Destinations <small>${report.destinations.length}</small>`);
+  expect((await console.run('status')).out).toContain(`Destinations (${report.destinations.length})`);
+  expect(tile('Waiting')).toBe(report.destinations.reduce((sum, { waiting }) => sum + waiting, 0));
+  expect(tile('Waiting')).toBeGreaterThanOrEqual(3);
 
   const { checks } = JSON.parse((await daemon.ask('/readyz')).text) as { checks: { name: string; status: string }[] };
   const own = (await daemon.status()).daemons[0]?.checks ?? [];

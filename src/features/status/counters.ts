@@ -17,10 +17,8 @@ interface CounterDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'channels'>;
   metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
-  /** Every destination that a protocol leads to. */
-  destinations(): readonly Named[];
-  /** Of the fallback and the watchdog, which may be no protocol's. */
-  named: readonly Named[];
+  /** Every destination that a protocol, the fallback or the watchdog leads to; some more than once. */
+  routed(): readonly Named[];
   hasFallback: boolean;
   /** What providers call destinations, by id. Default: nobody knows. */
   names?(): Promise<ReadonlyMap<Destination['id'], string>>;
@@ -111,7 +109,7 @@ interface Counters {
 
 /** Counts nothing itself: it only lets counters of `metrics` begin, and ends those of destinations that are gone. */
 export const createCounters = (dependencies: CounterDependencies): Counters => {
-  const { config, metrics, catalog, destinations, named, hasFallback } = dependencies;
+  const { config, metrics, catalog, routed, hasFallback } = dependencies;
   const { sources } = config.alerts;
   const begun = new Set<string>();
   const once = (key: string, begin: () => void): void => {
@@ -145,7 +143,7 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
 
   const begin = async (): Promise<void> => {
     const names = (await dependencies.names?.()) ?? new Map<string, string>();
-    const all = new Map([...destinations(), ...named].map((one) => [one.id, one]));
+    const all = new Map(routed().map((one) => [one.id, one]));
     const own = [...all.values()].filter(({ id }) => metrics.destinationLabel(id) === id);
     for (const one of own) {
       describe(one, names.get(one.id));

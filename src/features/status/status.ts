@@ -1,5 +1,5 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
-import { SOURCES } from '../../alert.ts';
+import { CHANNEL_KINDS, type Destination, SOURCES } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { conditionText, needsSomebody, nextStepOf, rowOf } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
@@ -24,6 +24,8 @@ export interface StatusDependencies {
   known: Knowing;
   cursors: Pick<Cursors, 'get'>;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+  /** Every destination that a protocol, the fallback or the watchdog leads to; some more than once. */
+  routed(): readonly Destination[];
   ledger: Pick<Ledger, 'waitingByDestination'>;
   dead: Pick<DeadLetters, 'byDestination'>;
   queues: Pick<ParcelQueues, 'counts'>;
@@ -69,19 +71,37 @@ const heldStatus = ({ one: { destination, since, waiting }, protocols }: HeldFor
   return { id, kind, label, ...(name === undefined ? {} : { name }), protocols, since, waiting };
 };
 
-/** Everything that was ever sent to, or that has dead deliveries without a try: those held for it were dropped. */
-const destinationsOf = (
-  known: readonly DestinationStatistics[],
-  waiting: Readonly<Record<string, number>>,
-  dead: Awaited<ReturnType<DeadLetters['byDestination']>>,
-): DestinationStatus[] => {
-  const ids = new Set(known.map(({ id }) => id));
-  const untried = [...dead.values()].flatMap(({ destination: { id, kind, label } }) =>
-    ids.has(id) ? [] : { id, kind, label, delivered: 0 },
-  );
-  return [...known, ...untried].map((one) => ({
+interface Counted {
+  /** Those that were ever sent to. */
+  known: readonly DestinationStatistics[];
+  routed: readonly Destination[];
+  /** Alerts by destination, those that are held among them. */
+  waiting: Readonly<Record<string, number>>;
+  held: readonly HeldFor[];
+  dead: Awaited<ReturnType<DeadLetters['byDestination']>>;
+}
+
+/** What waits for a destination that nothing leads to any more, and that was never tried, has no more than its id. */
+const unnamed = (waiting: Counted['waiting']) =>
+  Object.keys(waiting).flatMap((id) => {
+    const kind = CHANNEL_KINDS.find((one) => id.startsWith(`${one}-`));
+    return kind === undefined ? [] : [{ id, kind, label: id }];
+  });
+
+/** Whoever was sent to, may be, or has something that waits or is dead: each once. */
+const destinationsOf = ({ known, routed, waiting, held, dead }: Counted): DestinationStatus[] => {
+  const found = new Map<string, Omit<DestinationStatus, 'waiting' | 'dead'>>(known.map((one) => [one.id, one]));
+  for (const { id, kind, label } of [
+    ...routed,
+    ...[...dead.values()].map(({ destination }) => destination),
+    ...unnamed(waiting),
+  ]) {
+    if (!found.has(id)) found.set(id, { id, kind, label, delivered: 0 });
+  }
+  const heldFor = new Map(held.map(({ one }) => [one.destination.id, one.waiting]));
+  return [...found.values()].map((one) => ({
     ...one,
-    waiting: waiting[one.id] ?? 0,
+    waiting: Math.max(0, (waiting[one.id] ?? 0) - (heldFor.get(one.id) ?? 0)),
     dead: dead.get(one.id)?.dead ?? 0,
   }));
 };
@@ -111,7 +131,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services,
       protocols,
       unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),
-      destinations: destinationsOf(others.destinations, waiting, deadByDestination).map((one) => withName(one, named)),
+      destinations: destinationsOf({
+        ...{ known: others.destinations, routed: dependencies.routed(), waiting, held, dead: deadByDestination },
+      }).map((one) => withName(one, named)),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),

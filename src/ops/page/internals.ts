@@ -28,7 +28,7 @@ const unwatchedOf = ({ report: { unwatched } }: PageView): Html =>
 
 const queuesOf = ({ report: { queues } }: PageView): Html =>
   folded(queues, {
-    ...{ id: 'queues', title: 'Queues', note: '' },
+    ...{ id: 'queues', title: 'Queues', note: 'in jobs: one may have many alerts' },
     columns: [
       { head: 'Queue', as: 'word', cell: (queue) => queue.name },
       { head: 'Waiting', as: 'number', cell: ({ waiting }) => count(waiting) },

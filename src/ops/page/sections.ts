@@ -94,20 +94,10 @@ const NO_NAME_FITS = 'No name fits.';
 const filtered = ({ filter }: PageView, empty: string): TableOptions =>
   filter === undefined ? { empty } : { empty: NO_NAME_FITS, most: MOST_ROWS.filtered };
 
-/** Those that were never sent to are known by their protocols only. */
-const allDestinations = ({ report: { destinations }, details }: PageView): DestinationStatus[] => {
-  const tried = new Set(destinations.map(({ id }) => id));
-  const others = [...(details?.destinations.values() ?? [])].filter(({ id }) => !tried.has(id));
-  return [
-    ...sortDestinations(destinations),
-    ...others.map(({ id, kind, label }) => ({ id, kind, label, delivered: 0, dead: 0 })),
-  ];
-};
-
 export const destinationsOf = (view: PageView): Html => {
-  const { details, now, viewer } = view;
+  const { report, details, now, viewer } = view;
   const isShown = fits(view);
-  const all = allDestinations(view);
+  const all = sortDestinations(report.destinations);
   const errorOf = ({ id, lastError }: DestinationStatus): Html | string => {
     if (details?.disabled.has(id)) return bad('disabled: its receiver wants nothing more (410)');
     return lastError === undefined ? '' : bad(lastError);
@@ -123,7 +113,7 @@ export const destinationsOf = (view: PageView): Html => {
         { head: 'Destination', cell: (one) => name(shownLabel(one)) },
         { head: 'Kind', as: 'word', cell: ({ kind }) => cleanLine(kind) },
         { head: 'Rate', as: 'word', cell: ({ id }) => quiet(details?.destinations.get(id)?.rate ?? '') },
-        { head: 'Waiting', as: 'number', cell: ({ waiting = 0, delayed = 0 }) => count(waiting + delayed) },
+        { head: 'Waiting', as: 'number', cell: ({ waiting }) => count(waiting) },
         { head: 'Delivered', as: 'number', cell: ({ delivered }) => count(delivered) },
         { head: 'Dead', as: 'number', cell: ({ dead }) => badCount(dead) },
         { head: 'Last success', as: 'time', cell: ({ lastSuccess }) => moment(lastSuccess, now) },

@@ -55,10 +55,7 @@ const isUneasy = (report: StatusReport): boolean => {
 /** From so many on, those who look should know that alerts come late. */
 const BUSY_FROM = 100;
 
-const backlogOf = ({ report }: Judged): number => {
-  const { waiting, delayed } = totalsOf(report);
-  return waiting + delayed;
-};
+const backlogOf = ({ report }: Judged): number => totalsOf(report).waiting;
 
 const isBusy = (view: Judged): boolean => backlogOf(view) >= BUSY_FROM;
 
@@ -76,7 +73,7 @@ export const stateText = (view: Judged): string => {
   if (length > 0) return length === 1 ? 'One thing needs a look' : `${length} things need a look`;
   if (view.report.protocols.length === 0) return 'Nothing is watched';
   if (isUneasy(view.report)) return 'Needs a look';
-  return isBusy(view) ? `Busy: ${many(backlogOf(view))} messages wait` : 'All is well';
+  return isBusy(view) ? `Busy: ${many(backlogOf(view))} alerts wait` : 'All is well';
 };
 
 export const titleOf = (view: PageView): string => {
@@ -119,16 +116,15 @@ const troubleList = (troubles: readonly Trouble[], now: string): Html => {
 /** Where something is wrong, that is why they wait. */
 const busyOf = (view: PageView): Html =>
   isBusy(view) && troublesOf(view).length === 0
-    ? html`<p>${many(backlogOf(view))} messages wait for their turn. What comes faster than a destination’s rate limit allows is sent together, as digests; the table of destinations says where it waits.</p>`
+    ? html`<p>${many(backlogOf(view))} alerts wait for their turn. What comes faster than a destination’s rate limit allows is sent together, as digests; the table of destinations says where it waits.</p>`
     : nothing;
 
 /** What is right, in a sentence. */
 const calmOf = ({ report, details, now }: PageView): Html => {
   const { services, protocols, destinations } = report;
-  const known = details === undefined ? destinations.length : Math.max(destinations.length, details.destinations.size);
   const last = details?.alerts[0];
   const recent = last === undefined ? nothing : html` The last alert was written ${moment(last.at, now)}.`;
-  return html`<p>${counted(services.length, 'service answers', 'services answer')}, ${counted(protocols.length, 'protocol is', 'protocols are')} read, and ${counted(known, 'destination takes', 'destinations take')} alerts.${recent}</p>`;
+  return html`<p>${counted(services.length, 'service answers', 'services answer')}, ${counted(protocols.length, 'protocol is', 'protocols are')} read, and ${counted(destinations.length, 'destination takes', 'destinations take')} alerts.${recent}</p>`;
 };
 
 export const heroOf = (view: PageView): Html => {
@@ -142,21 +138,18 @@ export const outageOf = (outdated: OutdatedView, now: string): Html =>
   html`<section class="hero bad"><h1><img src="${iconOf('bad')}" alt="" width="32" height="32"> Redis gives no answer</h1>
 ${troubleList(troublesOfOutage(outdated), now)}</section>`;
 
-export const tilesOf = ({ report, details }: PageView): Html => {
+export const tilesOf = ({ report }: PageView): Html => {
   const { services, protocols, destinations, dead } = report;
-  const { down, late, failing, waiting, delayed, held } = totalsOf(report);
+  const { down, late, failing, waiting, held } = totalsOf(report);
   const note = (wrong: number, word: string): Html =>
     wrong === 0 ? nothing : html` <span class="note bad">${many(wrong)} ${word}</span>`;
-  const later = (some: number): Html =>
-    some === 0 ? nothing : html` <span class="note">${many(some)} to be tried later</span>`;
-  const known = Math.max(destinations.length, details?.destinations.size ?? 0);
   const number = (value: number, isBad = false): Html =>
     html`<span${isBad && value > 0 ? html` class="bad"` : nothing}>${many(value)}</span>`;
   const entries: [string, Html][] = [
     ['Services', html`${number(services.length)}${note(down, 'down')}`],
     ['Protocols', html`${number(protocols.length)}${note(late, 'late')}`],
-    ['Destinations', html`${number(known)}${note(failing, 'failing')}`],
-    ['Waiting', html`${number(waiting + delayed)}${later(delayed)}`],
+    ['Destinations', html`${number(destinations.length)}${note(failing, 'failing')}`],
+    ['Waiting', number(waiting)],
     ...(held === 0 ? [] : [['Held', number(held, true)] satisfies [string, Html]]),
     ['Dead and kept', number(dead, true)],
   ];

@@ -12,7 +12,7 @@ const waitingAt = async (daemon: DaemonProcess): Promise<number> => {
   const answer = await fetch(`${daemon.url()}/status.json`);
   if (!answer.ok) return 0;
   const report = (await answer.json()) as StatusReport;
-  return report.destinations.reduce((sum, { waiting = 0, delayed = 0 }) => sum + waiting + delayed, 0);
+  return report.destinations.reduce((sum, { waiting }) => sum + waiting, 0);
 };
 
 export const backlogFault = (alerts: number): Fault => ({

@@ -62,6 +62,24 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   },
   ...(['service', ...CHANNEL_KINDS] as const).map(halfOpen),
   {
+    name: 'relay-refuses',
+    what: 'the mail server refuses connections for 20 s: one announcement says so, and none says it of a mailbox',
+    stage: {
+      kinds: ['email', 'slack'],
+      config: { watchdog: { channels: [{ name: 'slack', contacts: ['C0OPS00001'] }] } },
+    },
+    doubles: 'in flight',
+    strike: async ({ links, sandbox }) => {
+      links.email.refuse();
+      await sleep(2 * SILENT_MS);
+      const told = sandbox.receivers.slack.received().filter(({ text }) => text.includes('takes no alerts'));
+      await links.email.accept();
+      if (told.length !== 1 || !told[0]?.text.includes('every mailbox')) {
+        throw new Error(`announced: ${told.map(({ text }) => text.slice(0, 100)).join('; ')}`);
+      }
+    },
+  },
+  {
     name: 'cut-off',
     what: 'connections of one of two daemons to the service swallow all bytes until the other has found its alerts; then the same the other way round',
     stage: { daemons: 2 },

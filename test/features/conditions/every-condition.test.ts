@@ -63,7 +63,14 @@ const setUp = () => {
   const known = createKnowing({ ...shared, self });
   const fromOutside = createKnowing(shared);
   const metrics = createMetrics({ version: '1' });
-  const status = createStatus({ ...store, ...catalog, config, known, now });
+  const status = createStatus({
+    routed: () => [],
+    ...store,
+    ...catalog,
+    config,
+    known,
+    now,
+  });
   const sent: { about: string; message: string; to: string[] }[] = [];
   const announcer = createAnnouncer({
     ...{ store: store.announced, locks: store.locks, operators: [MAIL], fallback: [], log: createLines().log, now },

@@ -30,8 +30,7 @@ const setUp = () => {
   >[0]['config'];
   const catalog = { protocols: async () => new Map() };
   let routed: readonly (typeof LED)[] | undefined = ALL;
-  const others = { named: [], hasFallback: false };
-  const counters = createCounters({ config, metrics, catalog, destinations: () => routed ?? [], ...others });
+  const counters = createCounters({ config, metrics, catalog, routed: () => routed ?? [], hasFallback: false });
   const forgotten: object[] = [];
   const look = createGoneDestinations({
     ...store,

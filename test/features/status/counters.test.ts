@@ -24,8 +24,7 @@ test('every counter whose labels are known shows a 0, what becomes known later i
     catalog: {
       protocols: async () => new Map(protocols.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
     },
-    destinations: () => destinations,
-    named: [EMAIL],
+    routed: () => [...destinations, EMAIL],
     hasFallback: true,
   });
   await begin();
@@ -76,8 +75,7 @@ test('a destination has its name beside its label once that is known', async () 
     >[0]['config'],
     metrics,
     catalog: { protocols: async () => new Map() },
-    destinations: () => [SLACK],
-    named: [],
+    routed: () => [SLACK],
     hasFallback: false,
     names: async () => names,
   });
@@ -106,8 +104,7 @@ test('of thousands of destinations and protocols five hundred have series of the
     catalog: {
       protocols: async () => new Map(names.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
     },
-    destinations: () => many,
-    named: [],
+    routed: () => many,
     hasFallback: false,
   });
   const report = createDeliveryReport({ log: createLines().log, metrics, now: Date.now });

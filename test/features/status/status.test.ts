@@ -5,6 +5,7 @@ import { createStore } from '../../../src/app/store.ts';
 import { createKnowing, type KnowingDependencies } from '../../../src/features/conditions/list.ts';
 import { createStatus, type StatusDependencies } from '../../../src/features/status/status.ts';
 import { deadId } from '../../../src/ledger/dead-letters.ts';
+import { totalsOf } from '../../../src/ops/status.ts';
 import type { CatalogEntry } from '../../../src/poll/catalog.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
@@ -46,7 +47,9 @@ const DAEMON = {
 
 const NO_DEAD = { count: async () => 0, trimmed: async () => 0 };
 
-const setUp = (changes: Partial<KnowingDependencies & Pick<StatusDependencies, 'startedAt'>> = {}) => {
+type Changes = Partial<KnowingDependencies & Pick<StatusDependencies, 'startedAt' | 'routed'>>;
+
+const setUp = (changes: Changes = {}) => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
   onTestFinished(() => store.close());
   const reviewed: string[] = [];
@@ -58,7 +61,7 @@ const setUp = (changes: Partial<KnowingDependencies & Pick<StatusDependencies, '
     channels: { email: {}, slack: {}, telegram: {} },
     mutes: { windows: [], never: [], maxLength: 86_400_000 },
   } as unknown as StatusDependencies['config'];
-  const { startedAt, ...others } = changes;
+  const { startedAt, routed = () => [], ...others } = changes;
   const protocols = async () => new Map([['Vault', entry('Vault')]]);
   const known = createKnowing({
     ...{ ...store, config, protocols },
@@ -76,8 +79,7 @@ const setUp = (changes: Partial<KnowingDependencies & Pick<StatusDependencies, '
     ...store,
     config,
     protocols,
-    known,
-    now,
+    ...{ known, routed, now },
     ...(startedAt !== undefined && { startedAt }),
   });
   return { store, status, reviewed, problems, listedBy };
@@ -122,6 +124,26 @@ test('a destination has what it was sent and what waits for it', async () => {
     { id: MAIL.id, kind: 'email', delivered: 1, waiting: 0 },
     { id: SLACK.id, kind: 'slack', delivered: 3, waiting: 2, lastSuccess: AT },
   ]);
+});
+
+test('whoever may get alerts counts once: who was sent to, who was not yet, for whom something waits, who is held', async () => {
+  const chat = destinationOf('telegram', '-100');
+  const gone = destinationOf('slack', 'C9');
+  const { store, status } = setUp({ routed: () => [SLACK, MAIL, chat, MAIL] });
+  await store.destinationStats.succeeded(SLACK, 3, AT);
+  const parcels = [SLACK, gone, MAIL].map((destination) => ({ destination, alerts: [makeAlert(1), makeAlert(2)] }));
+  await store.ledger.recordWaiting(parcels);
+  // Two more wait for an approval: they are no news of the queue.
+  await store.held.hold(chat, [makeAlert(3), makeAlert(4)]);
+  await store.ledger.recordWaiting([{ destination: chat, alerts: [makeAlert(3), makeAlert(4)] }]);
+  const report = await status();
+  expect(report.destinations.map(({ id, kind, delivered, waiting }) => ({ id, kind, delivered, waiting }))).toEqual([
+    { id: SLACK.id, kind: 'slack', delivered: 3, waiting: 2 },
+    { id: MAIL.id, kind: 'email', delivered: 0, waiting: 2 },
+    { id: chat.id, kind: 'telegram', delivered: 0, waiting: 0 },
+    { id: gone.id, kind: 'slack', delivered: 0, waiting: 2 },
+  ]);
+  expect(totalsOf(report)).toMatchObject({ waiting: 6, held: 2 });
 });
 
 test('dead is what is kept, in all and by destination: 0 after a retry, and 1 where nothing was tried', async () => {

@@ -39,8 +39,8 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, protocols: [] })).toBe('Nothing is watched');
     const failing = REPORT.destinations.map((destination) => ({ ...destination, lastError: 'refused' }));
     expect(stateOf({ ...REPORT, destinations: failing })).toBe('Needs a look');
-    const queues = REPORT.queues.map((queue) => ({ ...queue, waiting: 1000, delayed: 200 }));
-    expect(stateOf({ ...REPORT, queues })).toBe('Busy: 1,200 messages wait');
+    const busy = REPORT.destinations.map((destination) => ({ ...destination, waiting: 1200 }));
+    expect(stateOf({ ...REPORT, destinations: busy })).toBe('Busy: 1,200 alerts wait');
     const late = REPORT.protocols.map((protocol) => ({ ...protocol, sources: [{ source: 'inspections' as const }] }));
     expect(stateOf({ ...REPORT, protocols: late })).toBe('Needs a look');
   });
@@ -155,12 +155,16 @@ describe('the page', () => {
     expect(pageOf({ ...REPORT, held: [...held, ...held] })).toMatch(/<dt>Held<\/dt><dd><span class="bad">50</);
   });
 
-  test('counts all that waits, and says how much of it has to', () => {
-    const queues = REPORT.queues.map((queue) => ({ ...queue, waiting: 2, delayed: 6 }));
-    expect(pageOf(REPORT)).toMatch(/<dt>Waiting<\/dt><dd><span>0<\/span><\/dd>/);
-    expect(pageOf({ ...REPORT, queues })).toMatch(
-      /<dt>Waiting<\/dt><dd><span>8<\/span> <span class="note">6 to be tried later</,
-    );
+  test('counts the same in its tiles as in its table', () => {
+    const [one] = REPORT.destinations;
+    const destinations = [2, 0, 6].flatMap((waiting, n) => (one ? [{ ...one, id: `slack-${n}`, waiting }] : []));
+    // Jobs are counted where the queues are: one may have many alerts.
+    const queues = REPORT.queues.map((queue) => ({ ...queue, waiting: 1, delayed: 0 }));
+    const page = pageOf({ ...REPORT, destinations, queues });
+    expect(page).toMatch(/<dt>Waiting<\/dt><dd><span>8<\/span><\/dd>/);
+    expect(page).toMatch(/<dt>Destinations<\/dt><dd><span>3<\/span><\/dd>/);
+    expect(page).toContain('<h2>Destinations <small>3</small>');
+    expect(page).toMatch(/Queues <small>in jobs/);
   });
 
   test('shows where alerts went, how long that took, and what did not arrive', () => {
