@@ -45,11 +45,11 @@ interface Meaning {
   /** Whether the message may have arrived, if the caller does not know whether it was sent. */
   maybeDelivered: boolean;
   says: string;
-  unreached?: true;
+  unreached: boolean;
 }
 
 const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string): Meaning => ({
-  ...{ reason, maybeDelivered, says },
+  ...{ reason, maybeDelivered, says, unreached: false },
 });
 const unreached = (says: string): Meaning => ({ ...meaning('unavailable', false, says), unreached: true });
 
@@ -147,14 +147,13 @@ export const networkFailure = (
     const reason = isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable';
     return new DeliveryError(reason, proxy, { code, unreached: true });
   }
-  const known = (code === undefined ? undefined : MEANINGS.get(code)) ?? UNDOCUMENTED;
-  const { reason, maybeDelivered, says, unreached = false } = known;
+  const { reason, maybeDelivered, says, unreached } = MEANINGS.get(code ?? '') ?? UNDOCUMENTED;
   const remedy = code && names && remedyOf(code, names);
   const fault = code && remedy ? `${connectionFault(code)}: ${remedy}` : `${says} (${code ?? 'no code'})`;
   return new DeliveryError(reason, `${peer} ${fault}`, {
     code: code ?? 'unknown',
     maybeDelivered: sent ?? maybeDelivered,
-    unreached: unreached && sent !== true,
+    unreached,
     cause: code === undefined ? traceOf(error) : undefined,
   });
 };
