@@ -1,13 +1,14 @@
 /** Composes what reads a service again: rechecks, and the audit, which daemons repeat and `tocsin audit` runs once. */
-import type { Alert } from '../alert.ts';
+import { type Alert, type Destination, isAnnouncement } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { Routes } from '../dispatch/dispatch.ts';
 import { createQueuedOrHeld } from '../features/approval/hold.ts';
 import { type Auditor, createAuditor } from '../features/audit/audit.ts';
 import type { AuditReport } from '../features/audit/balance.ts';
+import { createListedLately } from '../features/audit/lost-deliveries.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createRecheckJob } from '../features/recheck/job.ts';
-import { createRouting, routeSettings } from '../features/routes/routes.ts';
+import { createRouting, fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/cursor.ts';
 import { createLateItems } from '../poll/ingest.ts';
@@ -47,11 +48,26 @@ interface AuditParts extends Pick<Shared, 'config' | 'store' | 'now'> {
   dispatch(alerts: readonly Alert[], nonce: string): Promise<void>;
 }
 
+/** Where announcements go: to those that the config names, or to people of any protocol. */
+const announcedTo = async (
+  { config, catalog }: AuditParts,
+  { destinationsOf }: ReturnType<typeof createRouting>,
+): Promise<Destination[]> => {
+  const settings = routeSettings(config);
+  const named = [...fallbackRoutes(config, settings).destinations, ...watchdogRoutes(config, settings).destinations];
+  const routed = config.services.map(async ({ name: service }) => {
+    const protocols = [...(await catalog.protocols(service)).keys()];
+    return Promise.all(protocols.map((protocol) => destinationsOf({ service, protocol })));
+  });
+  return [...named, ...(await Promise.all(routed)).flat(2)];
+};
+
 /** A daemon repeats what it gives, `tocsin audit` runs it once. */
 export const openAuditor = (parts: AuditParts): Auditor => {
   const { config, store, catalog, serviceOf, routesOf, dispatch, now } = parts;
   const settings = routeSettings(config);
   const { enqueueApproved } = openApproval(parts);
+  const routing = createRouting({ config, settings, protocolOf: catalog.protocolOf });
   const withContext = createEnrichment({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
   const { overlap, lookback } = config.poll;
   const { assessments, sources } = config.alerts;
@@ -63,7 +79,8 @@ export const openAuditor = (parts: AuditParts): Auditor => {
     routesOf,
     lateItems: lateItemsOf(parts, (alerts) => dispatch(alerts, `audit ${now()}`)),
     jobScan: createQueuedOrHeld(store.jobScan, store.held),
-    destinationsOf: createRouting({ config, settings, protocolOf: catalog.protocolOf }).destinationsOf,
+    listedLately: createListedLately(store.redis, store.prefix, now),
+    destinationsOf: (alert) => (isAnnouncement(alert) ? announcedTo(parts, routing) : routing.destinationsOf(alert)),
     // The ledger keeps no context: add it again.
     enqueue: async (parcels, nonce) => {
       const enriched = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));

@@ -3,7 +3,7 @@
  * its state and a list in JSON, an alert `~` and a list. A text that begins otherwise is of another version, and is refused.
  * Pure.
  */
-import { type Alert, SOURCES } from '../alert.ts';
+import { type Alert, isAnnouncement, SOURCES } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
@@ -134,16 +134,26 @@ type WrittenSummary = [
   at: Time,
   readAt: Time,
   txHash?: string | 0,
-  followUp?: Alert['followUp'],
+  followUp?: Alert['followUp'] | 0,
+  message?: string,
 ];
 
 const SUMMARY = '~';
 
-export const encodeSummary = (alert: Summary): string => {
+/** Of an announcement, its text. */
+const messageOf = (alert: Summary | Alert): string | undefined => {
+  if (!('item' in alert)) return alert.message;
+  const { message } = alert.item;
+  return isAnnouncement(alert) && typeof message === 'string' ? message : undefined;
+};
+
+export const encodeSummary = (alert: Summary | Alert): string => {
   const { source, service, protocol, type, itemId, at, readAt, txHash, followUp } = alert;
   const list: WrittenSummary = [SOURCES.indexOf(source), service, protocol, type, itemId, timeOf(at), timeOf(readAt)];
-  if (txHash !== undefined || followUp !== undefined) list.push(txHash ?? 0);
-  if (followUp !== undefined) list.push(followUp);
+  const message = messageOf(alert);
+  if (message !== undefined) list.push(txHash ?? 0, followUp ?? 0, message);
+  else if (followUp !== undefined) list.push(txHash ?? 0, followUp);
+  else if (txHash !== undefined) list.push(txHash);
   return SUMMARY + JSON.stringify(list);
 };
 
@@ -151,7 +161,7 @@ export const encodeSummary = (alert: Summary): string => {
 export const parseSummary = (id: string, text: string): Summary => {
   if (!text.startsWith(SUMMARY)) throw new Error(`an alert of another version: ${text.slice(0, 20)}`);
   const written = JSON.parse(text.slice(1)) as WrittenSummary;
-  const [source, service, protocol, type, itemId, at, readAt, txHash = 0, followUp] = written;
+  const [source, service, protocol, type, itemId, at, readAt, txHash = 0, followUp = 0, message] = written;
   return {
     id,
     source: SOURCES[source] ?? 'inspections',
@@ -162,6 +172,7 @@ export const parseSummary = (id: string, text: string): Summary => {
     at: textOf(at),
     readAt: textOf(readAt),
     ...(txHash === 0 ? {} : { txHash }),
-    ...(followUp === undefined ? {} : { followUp }),
+    ...(followUp === 0 ? {} : { followUp }),
+    ...(message === undefined ? {} : { message }),
   };
 };

@@ -61,7 +61,10 @@ export interface AlertRecord {
   alert: Pick<
     Alert,
     'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash' | 'followUp'
-  >;
+  > & {
+    /** Of an announcement: its text, which nobody else has. */
+    message?: string;
+  };
   deliveries: DeliveryRecord[];
 }
 

@@ -61,6 +61,7 @@ const summary = fc.record(
     readAt: time,
     txHash: text,
     followUp: fc.record({ of: text, was: text, is: text }, { requiredKeys: ['of', 'was'] }),
+    message: text,
   },
   { requiredKeys: ['id', 'service', 'protocol', 'source', 'type', 'itemId', 'at', 'readAt'] },
 ) as fc.Arbitrary<AlertRecord['alert']>;

@@ -35,16 +35,17 @@ const createRecordedSince =
     return Map.groupBy(own, ({ protocol }) => protocol);
   };
 
-/** Adds lost deliveries to their protocols' audits. */
+/** Adds lost deliveries to their protocols' audits, and those of announcements to one of their own. */
 const addLost = (
-  service: string,
+  audited: string,
   audits: Map<string, ProtocolAudit>,
   found: readonly FoundLost[],
   now: number,
 ): void => {
   for (const { delivery, healed } of found) {
-    const { protocol, itemId, id } = delivery.record;
-    const audit = getOrCreate(audits, protocol, () => emptyAudit(service, protocol, now));
+    const { service, protocol, itemId, id } = delivery.record;
+    const key = service === audited ? protocol : JSON.stringify([service, protocol]);
+    const audit = getOrCreate(audits, key, () => emptyAudit(service, protocol, now));
     audit.lost.push({ alertId: id, itemId, destination: delivery.destination, healed });
     audit.healed += healed ? 1 : 0;
   }

@@ -1,9 +1,12 @@
 /** A lost delivery waits in the ledger, but no job and no approval hold has it. It is found here, and queued again. */
-import { type Alert, type ChannelKind, isChannelKind, SOURCES } from '../../alert.ts';
-import { mapInChunks } from '../../chunks.ts';
+import type { Cluster, Redis } from 'ioredis';
+import { type Alert, type ChannelKind, isChannelKind, SOURCES, TOCSIN } from '../../alert.ts';
+import { chunksOf, mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import type { AlertRecord, Target } from '../../ledger/ledger.ts';
+import { RETENTION_SECONDS } from '../../ledger/record.ts';
 import type { DeliveryRef } from '../../queue/scan.ts';
+import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 import type { AuditOptions, AuditParts } from './protocol.ts';
 
@@ -48,10 +51,14 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
   };
 
   /** With its item as it is now, or with what the ledger knows of an item that is gone. */
-  const restore = async (record: AlertRecord['alert']): Promise<Alert> => {
-    const { itemId, txHash } = record;
+  const restore = async (record: AlertRecord['alert'], isSendable: boolean): Promise<Alert> => {
+    const { message, ...alert } = record;
+    if (message !== undefined) return { ...alert, item: { message, createdAt: alert.at }, replay: false };
+    const { itemId, txHash } = alert;
     const known = { _id: itemId, ...(txHash === undefined ? {} : { txHash }) };
-    return { ...record, item: (await dependencies.itemOf(record)) ?? known, replay: false };
+    // Of a protocol that is gone the service knows nothing.
+    const item = isSendable ? await dependencies.itemOf(alert) : undefined;
+    return { ...alert, item: item ?? known, replay: false };
   };
 
   return {
@@ -72,8 +79,9 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
     },
     /** Queues one again; durable when it resolves. Throws what `itemOf` throws. */
     heal: async (delivery: WaitingDelivery): Promise<void> => {
-      const alert = await restore(delivery.record);
-      const destination = (await dependencies.destinationsOf(alert)).find(({ id }) => id === delivery.destination);
+      const { record } = delivery;
+      const destination = (await dependencies.destinationsOf(record)).find(({ id }) => id === delivery.destination);
+      const alert = await restore(record, destination !== undefined);
       if (destination) await dependencies.enqueue([{ destination, alerts: [alert] }], `${LOST} ${now()}`);
       else await markDead(delivery, alert);
     },
@@ -81,7 +89,7 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
 };
 
 type LostSearchParts = Omit<LostDependencies, 'itemOf' | 'lostAfterMs'> &
-  Pick<AuditParts, 'settings' | 'alertIndex' | 'locks' | 'serviceOf' | 'protocolsOf'>;
+  Pick<AuditParts, 'settings' | 'alertIndex' | 'locks' | 'serviceOf' | 'protocolsOf' | 'listedLately'>;
 
 export interface FoundLost {
   delivery: WaitingDelivery;
@@ -89,6 +97,20 @@ export interface FoundLost {
 }
 
 const READ_AT_ONCE = 500;
+
+const KEEP_MS = RETENTION_SECONDS * 1000;
+
+/** Notes protocols of a service that are polled, and gives all that were within the time for which the ledger keeps alerts. */
+export const createListedLately =
+  (redis: Redis | Cluster, prefix: string, now: () => number) =>
+  async (service: string, protocols: readonly string[]): Promise<string[]> => {
+    const key = `${prefix}:protocols:${service}`;
+    const at = now();
+    const batch = redis.pipeline();
+    for (const names of chunksOf(protocols, READ_AT_ONCE)) batch.zadd(key, ...names.flatMap((name) => [at, name]));
+    batch.zremrangebyscore(key, '-inf', at - KEEP_MS).pexpire(key, KEEP_MS);
+    return (await execute(batch.zrange(key, '0', '-1'))).at(-1) as string[];
+  };
 
 /** Gives an alert's item as the service lists it now; undefined where it does not. Throws a `ServiceError`. */
 const createItemSearch = ({ settings: { lookback }, serviceOf }: LostSearchParts, signal: AbortSignal) => {
@@ -119,30 +141,31 @@ const isUnanswered = (error: unknown): false => {
   throw error;
 };
 
-/** Looks for lost deliveries among all of a service's waiting ones, and queues them again with their items. */
+/** Looks for lost deliveries among all of a service's waiting ones, and our own, and queues them again with their items. */
 export const createLostSearch = (dependencies: LostSearchParts) => {
-  const { settings, ledger, alertIndex, locks, protocolsOf } = dependencies;
+  const { settings, ledger, alertIndex, locks, protocolsOf, listedLately } = dependencies;
 
-  /** Every alert of a service that polls have dispatched and that has a waiting delivery. */
+  /** Every alert with a waiting delivery: of a service that polls have dispatched, or our announcements. */
   const waitingOf = async (service: string): Promise<AlertRecord[]> => {
-    const protocols = await protocolsOf(service);
+    const protocols = service === TOCSIN ? [TOCSIN] : await listedLately(service, await protocolsOf(service));
     const tracks = protocols.flatMap((protocol) => SOURCES.map((source) => ({ service, source, protocol })));
     const ids = (await mapInChunks(tracks, READ_AT_ONCE, alertIndex.open)).flat();
     return (await mapInChunks(ids, READ_AT_ONCE, ledger.read)).flatMap((record) => record ?? []);
   };
 
-  /** `more`: further alerts that may have a waiting delivery. Without an answer of the service nothing is healed now. */
-  return async (
+  type Options = Pick<AuditOptions, 'isHealing' | 'lostAfterMs'>;
+
+  const searchIn = async (
     service: string,
     more: readonly AlertRecord[],
-    { isHealing, lostAfterMs = settings.lostAfter }: Pick<AuditOptions, 'isHealing' | 'lostAfterMs'>,
+    { isHealing, lostAfterMs = settings.lostAfter }: Options,
     signal: AbortSignal,
   ): Promise<FoundLost[]> => {
-    if (Object.keys(await ledger.waitingByDestination()).length === 0) return [];
     const itemOf = createItemSearch(dependencies, signal);
     const lostDeliveries = createLostDeliveries({ ...dependencies, itemOf, lostAfterMs });
     const alerts = new Map([...(await waitingOf(service)), ...more].map((record) => [record.alert.id, record]));
     const overdue = [...alerts.values()].flatMap(lostDeliveries.overdueOf);
+    if (overdue.length === 0) return [];
     // One daemon at a time queues the lost deliveries of a service again.
     const lock = isHealing ? await locks.take([`audit:${service}`]) : undefined;
     try {
@@ -155,5 +178,16 @@ export const createLostSearch = (dependencies: LostSearchParts) => {
     } finally {
       await lock?.release();
     }
+  };
+
+  /** `more`: further alerts that may have a waiting delivery. Without an answer of the service nothing is healed now. */
+  return async (
+    service: string,
+    more: readonly AlertRecord[],
+    options: Options,
+    signal: AbortSignal,
+  ): Promise<FoundLost[]> => {
+    if (Object.keys(await ledger.waitingByDestination()).length === 0) return [];
+    return [...(await searchIn(service, more, options, signal)), ...(await searchIn(TOCSIN, [], options, signal))];
   };
 };

@@ -48,9 +48,11 @@ export interface AuditParts {
   };
   /** Those that are polled. */
   protocolsOf(service: string): Promise<readonly string[]>;
+  /** Notes those that are polled, and gives all of the last weeks. */
+  listedLately(service: string, protocols: readonly string[]): Promise<readonly string[]>;
   /** `skipped`: no trigger of the protocol asks for the alert. */
   routesOf(alert: Alert): Promise<Pick<Routes, 'skipped'>>;
-  /** Where alerts of its protocol go now, triggers aside. */
+  /** Where alerts of its protocol go now, triggers aside; of an announcement, where it may have gone. */
   destinationsOf(alert: AlertRecord['alert']): Promise<Destination[]>;
   enqueue(parcels: readonly Parcel[], nonce: string): Promise<void>;
   now(): number;

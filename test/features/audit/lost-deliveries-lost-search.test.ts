@@ -1,8 +1,9 @@
 /** Lost deliveries among all that wait: found over every protocol and source, and healed with their items. */
 import { expect, test } from 'vitest';
-import type { Alert, Parcel } from '../../../src/alert.ts';
+import { type Alert, type Parcel, TOCSIN } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
-import { createLostSearch } from '../../../src/features/audit/lost-deliveries.ts';
+import { announcementAlert } from '../../../src/features/announcements/announce.ts';
+import { createListedLately, createLostSearch } from '../../../src/features/audit/lost-deliveries.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { createAlertIndex } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
@@ -33,6 +34,8 @@ const setUp = ({ lookUp = async () => new Map(), notifications = none, queued = 
   const now = () => time.now;
   const ledger = createLedger(redis, prefix, now);
   const locks = createLocks(redis, prefix);
+  const dead = createDeadLetters(redis, prefix);
+  const listed = [makeAlert(1).protocol];
   const enqueued: Parcel[] = [];
   const ids = new Set(queued.map(({ id }) => id));
   const withoutJob: JobScan['withoutJob'] = async (_kind, all) => all.filter(({ alert }) => !ids.has(alert));
@@ -40,15 +43,16 @@ const setUp = ({ lookUp = async () => new Map(), notifications = none, queued = 
     settings: { assessments: ['critical'], sources: ['inspections'], lookback: 900_000, overlap: 0, lostAfter: 60_000 },
     ledger,
     alertIndex: createAlertIndex(redis, prefix, now),
-    dead: createDeadLetters(redis, prefix),
+    dead,
     locks,
     jobScan: { withoutJob },
     serviceOf: () => ({
       ...{ lookUp, feed: { notifications, inspections: async function* () {} }, clock: { now } },
       client: { inspectionStats: async () => ({}) as never },
     }),
-    protocolsOf: async () => [makeAlert(1).protocol],
-    destinationsOf: async () => [SLACK],
+    protocolsOf: async () => listed,
+    listedLately: createListedLately(redis, prefix, now),
+    destinationsOf: async ({ protocol }) => (protocol === TOCSIN || listed.includes(protocol) ? [SLACK] : []),
     enqueue: async (parcels) => void enqueued.push(...parcels),
     now,
   });
@@ -61,7 +65,7 @@ const setUp = ({ lookUp = async () => new Map(), notifications = none, queued = 
       item: delivery.record.itemId,
       healed,
     }));
-  return { ledger, locks, enqueued, wait, run };
+  return { ledger, locks, dead, listed, enqueued, wait, run, search };
 };
 
 test('nothing waits: nothing is lost', async () => {
@@ -134,11 +138,29 @@ test('is named but left alone where nothing is to be healed, or another daemon h
   expect(await run()).toEqual([{ item: 'item-1', healed: true }]);
 });
 
-test('an alert of a protocol that is not polled any more is looked at where it is given', async () => {
-  const { ledger, wait, run } = setUp();
-  const alert = makeAlert(1, { protocol: 'gone' });
-  await wait(alert);
-  expect(await run()).toEqual([]);
-  const record = await ledger.read(alert.id);
-  expect(await run(true, record ? [record] : [])).toEqual([{ item: 'item-1', healed: true }]);
+test('of a protocol that is not listed any more: searched for weeks, and dead where nothing leads to its destination', async () => {
+  const { ledger, dead, listed, wait, run, search } = setUp({
+    lookUp: async () => {
+      throw new ServiceError('rejected', 'no such protocol');
+    },
+  });
+  await wait(makeAlert(1));
+  await ledger.recordWaiting([{ destination: SLACK, alerts: [makeAlert(2)] }]);
+  // An audit sees it while it is listed.
+  await search('main', [], { isHealing: false }, new AbortController().signal);
+  listed.splice(0);
+  expect(await run()).toEqual([{ item: 'item-1', healed: true }]);
+  expect((await ledger.read(makeAlert(1).id))?.deliveries[0]?.state).toBe('dead');
+  expect(await dead.list()).toMatchObject([{ reason: 'lost', alert: { item: { _id: 'item-1' } } }]);
+});
+
+test('of an announcement, with its text', async () => {
+  const { enqueued, wait, run } = setUp();
+  const announcement = announcementAlert({ about: 'mute.ended', key: 'm1', message: 'The mute is over.' }, T0);
+  await wait(announcement);
+  expect(await run()).toEqual([{ item: announcement.itemId, healed: true }]);
+  const { item } = announcement;
+  expect(enqueued).toMatchObject([
+    { destination: SLACK, alerts: [{ id: announcement.id, type: 'tocsin.mute.ended', item }] },
+  ]);
 });
