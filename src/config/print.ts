@@ -1,6 +1,7 @@
 /** Fingerprints of the keys that decide what is read, routed and sent: daemons compare them, and none tells a value. */
 import { createHmac } from 'node:crypto';
 import { isObject } from '../alert.ts';
+import { isSecret } from '../secret.ts';
 import { type Path, showPath } from './problems.ts';
 import type { Config } from './schema.ts';
 import { byName, revealed } from './source.ts';
@@ -13,12 +14,24 @@ const DECIDES = {
   proxyVariables: false,
 } as const satisfies Record<keyof Config, boolean>;
 
+/** Of a service or a channel: the way to it, which depends on the place where a daemon runs. */
+const WAYS: ReadonlySet<unknown> = new Set([
+  ...['baseUrl', 'apiUrl', 'apiRoot', 'smtp', 'proxy', 'ca', 'timeout', 'concurrency', 'pageSize', 'arrayParams'],
+]);
+
 /** Whether a change of this key puts another config into force. */
-export const decides = ([section]: Path): boolean => DECIDES[section as keyof Config] ?? true;
+export const decides = ([section, ...keys]: Path): boolean =>
+  (DECIDES[section as keyof Config] ?? true) &&
+  !((section === 'services' || section === 'channels') && WAYS.has(keys[1]));
 
 /** The same for the same value, whatever the order of its keys. */
 const sorted = (_key: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+
+const deciding = (section: string, name: string, value: unknown): unknown =>
+  isObject(value) && !isSecret(value)
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => decides([section, name, key])))
+    : (value ?? null);
 
 export interface ConfigPrint {
   /** Of the whole. */
@@ -38,7 +51,10 @@ export const printOfConfig = (config: Config, key: string): ConfigPrint => {
   const keys = sections.flatMap(([section, value]): [string, string][] => {
     if (!decides([section]) || value === undefined) return [];
     if (!isObject(value)) return [[section, printOf(value)]];
-    return Object.entries(value).map(([name, each]) => [showPath([section, name]), printOf(each ?? null)]);
+    return Object.entries(value).map(([name, each]) => [
+      showPath([section, name]),
+      printOf(deciding(section, name, each)),
+    ]);
   });
   return { print: printOf(Object.fromEntries(keys)), keys: Object.fromEntries(keys) };
 };

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
 import { decides, keysBetween, printOfConfig } from '../../src/config/print.ts';
-import { configTextOf, type Tree } from '../scenario/config.ts';
+import { configTextOf, SANDBOX, type Tree } from '../scenario/config.ts';
 
 const SECRET = 'xoxb-a-token-of-nobody';
 
@@ -34,6 +34,15 @@ test('the same config has the same print, and what a daemon has for itself does 
   expect((await printOf({}, 'another key')).print).not.toBe(one.print);
 });
 
+test('the way that a daemon has to a service or a provider may be its own', async () => {
+  const own: Tree = {
+    services: [{ ...SANDBOX, baseUrl: 'http://127.0.0.1:2/api', timeout: '3s', pageSize: 50 }],
+    channels: { slack: { apiUrl: 'http://127.0.0.1:2/', concurrency: 3 } },
+  };
+  expect(await printOf(own)).toEqual(await printOf({ services: [SANDBOX] }));
+  expect(await printOf({ services: [{ ...SANDBOX, apiKey: 'another' }] })).not.toEqual(await printOf({}));
+});
+
 test.each<[string, Tree]>([
   ['alerts.assessments', { alerts: { assessments: ['critical', 'suspecious'] } }],
   ['channels.slack', { channels: { slack: { botToken: 'xoxb-another' } } }],
@@ -57,6 +66,11 @@ test('no value stands in it', async () => {
 });
 
 test('a change of what each daemon has for itself puts no config into force', () => {
-  expect([['ops', 'listen'], ['log'], ['poll', 'interval']].map(decides)).toEqual([false, false, false]);
+  expect([['ops', 'listen'], ['log'], ['poll', 'interval'], ['services', 'main', 'baseUrl']].map(decides)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
   expect([['channels', 'slack'], ['mutes']].map(decides)).toEqual([true, true]);
 });
