@@ -62,6 +62,12 @@ const CONDITIONS = {
     effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
     todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
   },
+  /** A service answers other daemons, and not this one. */
+  'cut-off': {
+    ...OF_ONE,
+    effect: 'Other daemons read it, so no alert is missed while one of them lives',
+    todo: 'see what keeps this host from the service; `tocsin check --online` there asks it',
+  },
   /** Nothing is inspected of a protocol. */
   silent: {
     ...{ ...BLIND, ...NO_STOP, hears: 'people', partOf: 'service' },

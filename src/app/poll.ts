@@ -155,6 +155,11 @@ const openAdmission = ({ config, store, now }: Context, serviceOf: ServiceOf, re
     random: Math.random,
   });
 
+const isLeftToOthers = ({ own, readersOf }: OpenReading['membership'], service: string): boolean => {
+  const readers = readersOf(service);
+  return readers.length > 0 && !readers.includes(own);
+};
+
 /** So long a service may fail to answer one daemon until the others read it alone: what passes by itself moves nothing. */
 const BLIND_AFTER_MS = 3000;
 
@@ -308,7 +313,11 @@ export const openReading = (context: ReadingContext) => {
     }),
     /** Whether each service answers at present. */
     states: () =>
-      serviceStates(names, failureLog.current()).map((state) => ({ ...state, pace: pacer.state(state.name) })),
+      serviceStates(names, failureLog.current()).map((state) => ({
+        ...state,
+        pace: pacer.state(state.name),
+        isLeft: isLeftToOthers(context.membership, state.name),
+      })),
     /** Why a service, or one of these protocols, cannot be read, as far as this daemon knows. */
     reasonOf: (service: string, protocols: readonly string[]): string | undefined =>
       failureLog

@@ -72,9 +72,9 @@ export interface ConfigStatus {
 
 /**
  * `answers`: all that was asked was answered. `partly`: some of its reads fail. `fails`: it cannot be read.
- * `unknown`: nobody has read it yet, or not lately.
+ * `elsewhere`: it does not answer this daemon, and others read it. `unknown`: nobody has read it yet, or not lately.
  */
-export type ServiceCondition = 'answers' | 'partly' | 'fails' | 'unknown';
+export type ServiceCondition = 'answers' | 'partly' | 'fails' | 'elsewhere' | 'unknown';
 
 /** What one daemon knows of a service, or all of them together. */
 export interface ServiceStatus {

@@ -7,6 +7,7 @@ import { sandboxEnvironment } from '../../src/cli/sandbox.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { createSandbox, type Sandbox, type SandboxAddresses } from '../../src/sandbox/sandbox.ts';
 import { configTextOf, type Tree } from '../scenario/config.ts';
+import { startProxy } from '../support/proxy.ts';
 import { type Books, openBooks } from './books.ts';
 import { createDaemonProcess, type DaemonProcess } from './daemon-process.ts';
 import { type Link, openLink } from './link.ts';
@@ -25,6 +26,8 @@ export interface StageOptions {
   config?: Tree;
   /** How the receivers and the service are called, instead of 127.0.0.1. */
   host?: string;
+  /** Each daemon reaches the service over a proxy of its own, with the same config. */
+  hasOwnWays?: boolean;
   /** Alerts a second. Default 5. */
   perSecond?: number;
   /** The tree whose program the daemons run at first; default this one. */
@@ -42,7 +45,7 @@ export interface Stage {
   daemons: readonly [DaemonProcess, ...DaemonProcess[]];
   /** The ways of all daemons to the service and to the receivers. */
   links: Record<End, Link>;
-  /** The way of one daemon to the service. */
+  /** The way of one daemon to the service, of those that have one each. */
   wayOf(daemon: DaemonProcess): Link;
   stream: Stream;
   random: Random;
@@ -130,17 +133,23 @@ const build = async (options: StageOptions, seed: number, directory: string, und
   const environment = sandboxEnvironment(addresses);
   const service = { name: 'sandbox', apiKey: real.service.apiKey, timeout: SERVICE_TIMEOUT };
   const ways = new Map<DaemonProcess, Link>();
+  const proxy = options.hasOwnWays ? await startProxy() : undefined;
+  if (proxy !== undefined) undo.push(proxy.close);
+  // What is on this machine no proxy is asked for.
+  const baseUrl = through(addresses.service.url, links.service, proxy === undefined ? host : 'service.test');
   const process = async (index: number): Promise<DaemonProcess> => {
-    const way = await openLink(() => links.service.port);
-    undo.push(way.close);
     const place = {
-      services: [{ ...service, baseUrl: through(addresses.service.url, way, host) }],
+      services: [{ ...service, baseUrl }],
       redis: { ...redis.configOf(index), prefix: PREFIX },
     };
     const configText = await configTextOf(kinds, PACE, place, config);
     const files = join(directory, `daemon-${index + 1}`);
-    const options = { directory: files, configText, environment, ...(root !== undefined && { root }) };
-    const daemon = await createDaemonProcess(options);
+    const settings = { directory: files, configText, ...(root !== undefined && { root }) };
+    if (proxy === undefined) return createDaemonProcess({ ...settings, environment });
+    const way = await openLink(() => portOf(proxy.origin));
+    undo.push(way.close);
+    const own = { ...environment, http_proxy: `http://127.0.0.1:${way.port}` };
+    const daemon = await createDaemonProcess({ ...settings, environment: own });
     ways.set(daemon, way);
     return daemon;
   };

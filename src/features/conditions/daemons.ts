@@ -126,7 +126,7 @@ export const daemonStatus = (
 });
 
 /** Daemons share the polls, so one may not have read for long what another reads all the time: knowledge comes first. */
-const WORST_FIRST: readonly ServiceCondition[] = ['fails', 'partly', 'answers', 'unknown'];
+const WORST_FIRST: readonly ServiceCondition[] = ['fails', 'partly', 'answers', 'elsewhere', 'unknown'];
 
 const knowledgeOf = (name: string, daemons: readonly HeardDaemon[]): ServiceStatus | undefined => {
   const known = daemons.flatMap(({ services }) => services.filter((service) => service.name === name));
@@ -161,8 +161,11 @@ interface SelfReportDependencies {
   /** How long it has been running. */
   uptimeMs(): number;
   health: Pick<Health, 'ready'>;
-  /** Which services have no read that fails. */
-  services(): readonly (Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'> & { pace?: PaceState })[];
+  /** Which services have no read that fails. `isLeft`: this one does not answer here, and others read it. */
+  services(): readonly (Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'> & {
+    isLeft: boolean;
+    pace?: PaceState;
+  })[];
   scrub(text: string): string;
 }
 
@@ -198,10 +201,17 @@ const serviceStatus = (
   return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError };
 };
 
+/** Of a service that this daemon leaves to others: what it meets there itself is no trouble of the service. */
+const leftTo = (others: boolean, own: ServiceStatus): ServiceStatus =>
+  others && ['fails', 'partly'].includes(own.state) ? { ...own, state: 'elsewhere' } : own;
+
 /** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
 const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
   const facts = { of, why, ...(since === undefined ? {} : { since }) };
   if (state === 'fails') return [{ name: 'service', what: `${of} cannot be read`, ...facts }];
+  if (state === 'elsewhere') {
+    return [{ name: 'cut-off', what: `${of} does not answer this daemon, and others read it`, ...facts }];
+  }
   return state === 'partly' ? [{ name: 'unread', what: `${of} can be read in part only`, under: of, ...facts }] : [];
 };
 
@@ -225,8 +235,8 @@ export const createSelfReport = (dependencies: SelfReportDependencies) => {
   return (): DaemonReport => {
     const { status, checks, troubles: reported = [] } = health.ready();
     const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
-    const known = services().map(({ pace, ...one }) => ({
-      ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
+    const known = services().map(({ pace, isLeft, ...one }) => ({
+      ...leftTo(isLeft, serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`))),
       ...(pace && { pollSeconds: Math.round(pace.everyMs / 100) / 10 }),
       ...(pace?.needed !== undefined && { neededRequestsPerSecond: pace.needed }),
     }));

@@ -82,7 +82,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   {
     name: 'cut-off',
     what: 'connections of one of two daemons to the service swallow all bytes until the other has found its alerts; then the same the other way round',
-    stage: { daemons: 2 },
+    stage: { daemons: 2, hasOwnWays: true },
     doubles: 'none',
     strike: async (stage) => {
       for (const daemon of stage.daemons) {

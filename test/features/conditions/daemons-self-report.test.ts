@@ -9,7 +9,11 @@ const setUp = () => {
   const clock = { now: START };
   const health = createHealth({ now: () => clock.now });
   health.expect('service:main', { provenWithinMs: 60_000 });
-  const reads: { name: string; up: boolean; since?: string; lastError?: string } = { name: 'main', up: true };
+  const reads: { name: string; up: boolean; since?: string; lastError?: string; isLeft: boolean } = {
+    isLeft: false,
+    name: 'main',
+    up: true,
+  };
   const report = createSelfReport({
     ...{ id: 'a', host: 'alpha', pid: 12, startedAt: START, uptimeMs: () => 0 },
     health,
@@ -55,6 +59,28 @@ test('what it finds wrong are conditions: a service or a part of it, a channel, 
   ]);
   health.fail('service:main', 'answered 502');
   expect(found()[0]).toEqual(['service', 'main', 'main cannot be read', 'answered 502']);
+});
+
+test('a service that does not answer this daemon, and that others read, is known by its host alone', () => {
+  const { clock, health, reads, report, service } = setUp();
+  Object.assign(reads, { isLeft: true });
+  expect(service()).toMatchObject({ state: 'unknown' });
+  health.prove('service:main');
+  expect(service()).toMatchObject({ state: 'answers' });
+  Object.assign(reads, { up: false, since: SINCE, lastError: 'connect ECONNREFUSED' });
+  expect(service()).toEqual({
+    name: 'main',
+    up: false,
+    state: 'elsewhere',
+    since: SINCE,
+    lastError: 'connect ECONNREFUSED',
+  });
+  clock.now += 60_001;
+  expect(service()).toMatchObject({ state: 'elsewhere', lastError: 'connect ECONNREFUSED' });
+  const facts = { of: 'main', why: 'connect ECONNREFUSED', since: SINCE };
+  expect(report().conditions).toEqual([
+    { name: 'cut-off', what: 'main does not answer this daemon, and others read it', ...facts },
+  ]);
 });
 
 test('what is reported has no secrets, and an end', () => {
