@@ -152,7 +152,15 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   const announcer = createAnnouncer({
     ...{ store: store.announced, locks: store.locks, announce, operators },
     ...{ fallback: fallback.destinations, log, now },
+    groups: [
+      ...[GROUPS.broken, GROUPS.watchdog],
+      ...config.services.flatMap(({ name }) => [GROUPS.unread(name), GROUPS.silent(name)]),
+    ],
   });
+  const onDead: typeof fallback.onDead = async (destination, alerts, why) => {
+    await announcer.died(destination, alerts);
+    await fallback.onDead(destination, alerts, why);
+  };
   const outageNotifier = createOutageNotifier({
     ...shared,
     ...store,
@@ -175,6 +183,16 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, now });
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
-    ...{ operators, fallback, announce, announcer, expireMutes, releaseApproved, endStorms, outageNotifier, uncovered },
+    ...{
+      operators,
+      fallback: { ...fallback, onDead },
+      announce,
+      announcer,
+      expireMutes,
+      releaseApproved,
+      endStorms,
+      outageNotifier,
+      uncovered,
+    },
   };
 };

@@ -141,3 +141,28 @@ test.concurrent('a mail server that refuses connections is announced as that, on
     expect.stringContaining('E-mail to every mailbox works again'),
   ]);
 }, 90_000);
+
+test.concurrent('an announcement that its reader refuses reaches the fallback, and who heard of it is told truly', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({
+    onFinished,
+    names: ['Vault'],
+    kinds: ['webhook', 'slack', 'email'],
+    config: {
+      watchdog: { channels: [{ name: 'slack', contacts: ['C0OPERATORS'] }] },
+      fallback: { channels: [{ name: 'email', contacts: ['oncall@example.com'] }] },
+    },
+  });
+  const daemon = await world.start();
+  const { slack, webhook, smtp } = world.sandbox.receivers;
+  slack.script.always(slackError('channel_not_found'));
+  webhook.script.always({ kind: 'answer', status: 410 });
+  world.critical('Vault');
+  const heard = () =>
+    smtp.received().filter(({ destination, text }) => destination === 'oncall@example.com' && /^Tocsin: /.test(text));
+  await until('the fallback hears of the webhook', () => heard().some(({ text }) => /webhook 127/i.test(text)));
+  const { troubles } = await daemon.status();
+  const trouble = troubles.find(({ of }) => of?.startsWith('webhook-'));
+  expect(trouble?.announcedTo).toEqual(['oncall@example.com']);
+}, 60_000);

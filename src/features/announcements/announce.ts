@@ -68,10 +68,13 @@ const partsOf = ({ message, lead, listed = [] }: AnnouncementText): JsonObject =
   };
 };
 
+/** The item of an announcement. */
+export const announcementItem = ({ about, key }: Pick<AnnouncementInput, 'about' | 'key'>): string => `${about} ${key}`;
+
 export const announcementAlert = (input: AnnouncementInput, now: number): Alert => {
-  const { about, key, message, of } = input;
+  const { about, message, of } = input;
   const at = iso(now);
-  const itemId = `${about} ${key}`;
+  const itemId = announcementItem(input);
   return {
     id: alertId(TOCSIN, 'notifications', itemId),
     source: 'notifications',

@@ -149,7 +149,8 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
 
   /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */
   const complete = async (): Promise<void> => {
-    const isLeft = ({ since }: Outage): boolean => now() - Date.parse(since) > LEFT_AFTER_MS;
+    const isLeft = ({ since, notHeard }: Outage): boolean =>
+      notHeard !== undefined || now() - Date.parse(since) > LEFT_AFTER_MS;
     for (const one of (await outages.unannounced()).filter(isLeft)) {
       await announcer.tell(groupOf(one.id ?? one.key, []), one);
     }

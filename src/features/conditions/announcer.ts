@@ -3,10 +3,10 @@
  * those who heard of it. What it is, and in which words, say those who find it.
  */
 import type { Logger } from 'pino';
-import { type Destination, isHuman } from '../../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isHuman } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import type { Locks } from '../../redis/lock.ts';
-import type { Announce } from '../announcements/announce.ts';
+import { type Announce, announcementItem } from '../announcements/announce.ts';
 import { type Announced, type AnnouncedStore, brokenAmong } from './store.ts';
 
 /** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
@@ -21,6 +21,8 @@ interface AnnouncerDependencies {
   /** Who is to hear of it before the fallback is. */
   operators: readonly Destination[];
   fallback: readonly Destination[];
+  /** Of records whose readers may turn out not to have got it. Default: none. */
+  groups?: readonly string[];
   log: Pick<Logger, 'error' | 'info'>;
   now(): number;
 }
@@ -74,10 +76,34 @@ const createReaders =
     const all = [...operators, ...fallback, ...people];
     const isPart = group.isPartOf?.(one) ?? (() => false);
     const isBroken = await brokenAmong(store, all);
-    const isWell = (destination: Destination): boolean => !isPart(destination) && !isBroken(destination);
+    const { notHeard = [] } = one;
+    const isWell = (destination: Destination): boolean =>
+      !isPart(destination) && !isBroken(destination) && !notHeard.includes(destination.id);
     const working = [operators, fallback, people].map((list) => list.filter(isWell));
     return { readers: working.find(({ length }) => length > 0) ?? [], isAnybody: all.length > 0 };
   };
+
+/** Who was to get an announcement that died has not heard of it; where nobody has, the next round tells others. */
+const createDied = ({ store, groups = [] }: AnnouncerDependencies) => {
+  const note = async (group: string, one: Announced, id: Destination['id']): Promise<boolean> => {
+    const announcedTo = one.announcedTo.filter((reader) => reader.id !== id);
+    if (announcedTo.length === one.announcedTo.length) return true;
+    const notHeard = [...(one.notHeard ?? []), id];
+    const isAnnounced = one.isAnnounced && announcedTo.length > 0;
+    return store.replace(group, one, { ...one, announcedTo, notHeard, isAnnounced });
+  };
+
+  const died = async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
+    const items = new Set(alerts.filter(isAnnouncement).map(({ itemId }) => itemId));
+    for (const group of items.size === 0 ? [] : groups) {
+      const all = (await store.list(group)).filter((one) => items.has(announcementItem(one)));
+      const noted = await Promise.all(all.map((one) => note(group, one, destination.id)));
+      // Another daemon came between.
+      if (noted.includes(false)) await died(destination, alerts);
+    }
+  };
+  return died;
+};
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
@@ -151,6 +177,7 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
 
   return {
     tell,
+    died: createDied(dependencies),
     /** Finds what is new, looks again under the lock, and says it. False where another daemon is about to say something. */
     round: async (group: Group, find: (announced: readonly Announced[]) => News | Promise<News>): Promise<boolean> => {
       const isNews = async (): Promise<boolean> => {

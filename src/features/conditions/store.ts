@@ -16,6 +16,8 @@ export interface Announced {
   members: string[];
   /** Who gets the announcement, and the one of its end. */
   announcedTo: Destination[];
+  /** Ids of those whose delivery died: they have not heard of it. */
+  notHeard?: string[];
   /** It is durably queued, or nobody is to hear of it. */
   isAnnounced: boolean;
   /** For the log. */
