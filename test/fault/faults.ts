@@ -2,7 +2,7 @@
 import type { Fault } from './fault.ts';
 import { backlogFault } from './list/backlog.ts';
 import { CLOCK_FAULTS } from './list/clock.ts';
-import { CROWD_FAULTS } from './list/crowd.ts';
+import { CROWD_FAULTS, inTurnFault } from './list/crowd.ts';
 import { DAEMON_FAULTS } from './list/daemon.ts';
 import { DISK_FAULTS } from './list/disk.ts';
 import { FAILOVER_FAULTS } from './list/failover.ts';
@@ -16,7 +16,7 @@ import { UPGRADE_FAULTS } from './list/upgrade.ts';
 export interface Scale {
   /** Alerts of `backlog`. */
   backlog: number;
-  /** How long `together` goes on. */
+  /** How long `together` and `in-turn` go on. */
   minutes: number;
 }
 
@@ -35,5 +35,5 @@ export const faultsOf = ({ backlog, minutes }: Scale): Fault[] => {
     backlogFault(backlog),
   ];
   const drawn = alone.filter(({ grip }) => grip !== undefined);
-  return [...alone, togetherFault(drawn, minutes)];
+  return [...alone, inTurnFault(minutes), togetherFault(drawn, minutes)];
 };

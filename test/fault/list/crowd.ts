@@ -1,7 +1,9 @@
 /** Three daemons share the work, and one of them is hurt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
+import type { DaemonProcess } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
+import type { Stage } from '../stage.ts';
 
 /** Beyond every lock. */
 const GONE_MS = 15_000;
@@ -59,3 +61,61 @@ export const CROWD_FAULTS: readonly Fault[] = [
     },
   },
 ];
+
+type Hurt = (stage: Stage, daemon: DaemonProcess, at: number) => Promise<void>;
+
+/** What becomes of one daemon, each for 15 s. */
+const HURTS: Readonly<Record<string, Hurt>> = {
+  killed: async (_stage, daemon) => {
+    await daemon.kill();
+    await sleep(GONE_MS);
+    await daemon.start();
+  },
+  frozen: async (_stage, daemon) => {
+    daemon.freeze();
+    await sleep(GONE_MS);
+    daemon.thaw();
+  },
+  'cut off from the service': async ({ wayOf }, daemon) => {
+    wayOf(daemon).swallow();
+    await sleep(GONE_MS);
+    wayOf(daemon).heal();
+  },
+  'cut off from Redis': async ({ redis: { links } }, _daemon, at) => {
+    links[at]?.swallow();
+    await sleep(GONE_MS);
+    links[at]?.heal();
+  },
+  'with another config': async (_stage, daemon) => {
+    const config = parse(daemon.configText) as { alerts: object };
+    const before = daemon.configText;
+    await daemon.reload(
+      stringify({ ...config, alerts: { ...config.alerts, assessments: ['critical', 'suspecious'] } }),
+    );
+    await sleep(GONE_MS);
+    await daemon.reload(before);
+  },
+};
+
+const EVERY_MS = 30_000;
+
+/** One of three daemons after another is hurt, in each way as often. */
+export const inTurnFault = (minutes: number): Fault => ({
+  name: 'in-turn',
+  what: `every 30 s one of three daemons is ${Object.keys(HURTS).join(', ')}, for ${minutes} min`,
+  stage: THREE,
+  doubles: 'in flight',
+  strike: async (stage) => {
+    const { random, note, daemons } = stage;
+    const ways = Object.entries(HURTS);
+    const rounds = Math.ceil((minutes * 60_000) / EVERY_MS);
+    for (let round = 0; round < rounds; round += 1) {
+      const [how, hurt] = ways[round % ways.length] ?? [];
+      const at = random.below(daemons.length);
+      const daemon = daemons[at];
+      if (how === undefined || hurt === undefined || daemon === undefined) throw new Error('nobody can be hurt');
+      note(`daemon ${at + 1} is ${how}`);
+      await Promise.all([hurt(stage, daemon, at), sleep(EVERY_MS)]);
+    }
+  },
+});
