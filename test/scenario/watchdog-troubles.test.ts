@@ -32,6 +32,8 @@ const SHOWN_ELSEWHERE: Partial<Record<ConditionName, string>> = {
   destination: 'test/scenario/fallback.test.ts',
   member: 'test/cli/daemons.test.ts',
   'config-differs': 'test/scenario/two-configs.test.ts',
+  'cut-off':
+    'found by two daemons in test/scenario/shares.test.ts; announced in features/conditions/every-condition.test.ts',
 };
 
 const open = async (onFinished: OnFinished) => {
