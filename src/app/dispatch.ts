@@ -19,6 +19,7 @@ import {
   fallbackRoutes,
   openRoutes,
   routeSettings,
+  standInRoutes,
   watchdogRoutes,
 } from '../features/routes/routes.ts';
 import { createStormEnd } from '../features/storms/storms.ts';
@@ -52,11 +53,13 @@ const tracedDispatch = ({ tracing, now }: Shared, inner: Dispatch): Dispatch => 
 /** Announcements and the fallback: both enqueue deliveries that no route asks for. */
 const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorrelation>) => {
   const { config, store } = shared;
+  const settings = routeSettings(config);
   const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
     ...shared,
     ...store,
-    destinations: fallbackRoutes(config, routeSettings(config)).destinations,
+    destinations: fallbackRoutes(config, settings).destinations,
+    standIns: standInRoutes(config, settings),
     afterMs: config.fallback?.after ?? 0,
     until: config.fallback?.until ?? 'delivered',
     ...(config.alerts.acknowledge && { acknowledged: store.acknowledgements.acknowledged }),

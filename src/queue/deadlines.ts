@@ -10,33 +10,38 @@ import { openQueue, openWorker, type QueueSettings, stopWorker } from './setting
 interface DeadlineJob {
   v: 1;
   alerts: Alert[];
+  /** The first look at these alerts is 1. */
+  look: number;
 }
 
 export const DEADLINES_QUEUE = 'deadlines';
 const ALERTS_IN_JOB = 100;
 
-const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
+const readJob = ({ data }: Job<DeadlineJob>): DeadlineJob => {
   if (data.v !== 1) throw new Error(`a deadline of version ${String(data.v)}: this daemon reads 1`);
-  return data.alerts;
+  return data;
 };
 
 export const createDeadlines = (settings: QueueSettings) => {
   // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
   const queue = openQueue(settings, DEADLINES_QUEUE);
   return {
-    /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */
-    set: async (alerts: readonly Alert[], afterMs: number): Promise<void> => {
+    /** `alerts` are checked after `afterMs`, once for each `look`, however often this is called; durable when it resolves. */
+    set: async (alerts: readonly Alert[], afterMs: number, look = 1): Promise<void> => {
       await queue.addBulk(
         chunksOf(alerts, ALERTS_IN_JOB).map((chunk) => ({
           name: 'deadline',
-          data: { v: 1, alerts: chunk } satisfies DeadlineJob,
-          opts: { jobId: `deadline_${contentId(...chunk.map(({ id }) => id))}`, delay: afterMs },
+          data: { v: 1, alerts: chunk, look } satisfies DeadlineJob,
+          opts: { jobId: `deadline_${contentId(...chunk.map(({ id }) => id))}_${look}`, delay: afterMs },
         })),
       );
     },
     /** `id` stays the same when a check is repeated. A check that throws is repeated. */
-    work: (concurrency: number, check: (alerts: readonly Alert[], id: string) => Promise<void>) => {
-      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, ({ job }) => check(readJob(job), job.id ?? ''));
+    work: (concurrency: number, check: (alerts: readonly Alert[], id: string, look: number) => Promise<void>) => {
+      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, ({ job }) => {
+        const { alerts, look } = readJob(job);
+        return check(alerts, job.id ?? '', look);
+      });
       return { stop: (graceMs: number): Promise<void> => stopWorker(worker, settings.redis, graceMs) };
     },
     counts: async (): Promise<QueueCounts> => {

@@ -126,3 +126,29 @@ test.concurrent('a channel that is gone: what dies goes to the fallback at once;
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'dead' })).toBe(2);
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'stranded' })).toBe(1);
 });
+
+test.concurrent('a Slack token is revoked, and the fallback is Slack as well: the alert itself is mailed to who hears of such news', async ({
+  onTestFinished: onFinished,
+}) => {
+  const config = {
+    fallback: { after: '1s', channels: [{ name: 'slack', contacts: ['C0FALLBACK1'] }] },
+    watchdog: { channels: [{ name: 'email', contacts: [ONCALL] }] },
+  };
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack', 'email'], config });
+  const { service, receivers } = world.sandbox;
+  for (const { name, apiKey, channels } of service.protocols()) {
+    const people = channels.filter((channel) => channel.name === 'slack');
+    service.replaceChannels({ protocol: name, apiKey }, people);
+  }
+  await (await world.start()).watching();
+  const repair = receivers.slack.revokeToken();
+  const [hash = ''] = world.critical('Vault').map(({ txHash }) => txHash.toLowerCase());
+  const mail = await until('the alert is mailed', () => about(world, hash)[0]);
+  expect(mail.text).toMatch(/Fallback: nobody has accepted this within 1 s/);
+  await until('so is the news', () => announcements(world).length > 0);
+  repair();
+  await world.delivered(60_000);
+  const isAtFallback = () => receivers.slack.received().some(({ destination }) => destination === 'C0FALLBACK1');
+  await until('the fallback has it as well', isAtFallback);
+  expect(about(world, hash)).toHaveLength(1);
+}, 90_000);

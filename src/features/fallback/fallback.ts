@@ -24,6 +24,8 @@ import {
 interface FallbackDependencies {
   /** Of `fallback.channels`; none where no fallback is configured. */
   destinations: readonly Destination[];
+  /** Who gets alerts as well while nothing of the fallback works: the first of these lists of which somebody can be reached. */
+  standIns: readonly (readonly Destination[])[];
   /** `fallback.after` in milliseconds. */
   afterMs: number;
   /** What has to happen by then. */
@@ -49,6 +51,8 @@ interface Diversion {
   by: string;
   /** A sentence without secrets, shown to the reader first. */
   notice(alert: Alert): string;
+  /** Default: the fallback. */
+  to?: readonly Destination[];
 }
 
 export type Fallback = ReturnType<typeof createFallback>;
@@ -63,11 +67,14 @@ const AT_ONCE: ReadonlySet<DivertReason> = new Set(['held', 'stranded']);
 /** Enqueues alerts for the fallback, each once, and by how long they wait for what may cover them. */
 const createEnqueueDiverted =
   ({ destinations, enqueueOnce, correlation = {} }: FallbackDependencies) =>
-  async (alerts: readonly Alert[], reason: DivertReason, by: string): Promise<Parcel[]> => {
+  async (
+    alerts: readonly Alert[],
+    { reason, by, to = destinations }: Pick<Diversion, 'reason' | 'by' | 'to'>,
+  ): Promise<Parcel[]> => {
     const routed = await Promise.all(
       alerts.map(async (alert) => ({
         alert,
-        destinations: (await correlation.uncoveredAt?.(alert, destinations)) ?? destinations,
+        destinations: (await correlation.uncoveredAt?.(alert, to)) ?? to,
       })),
     );
     const delayOf = ({ alert }: { alert: Alert }): number | undefined =>
@@ -79,8 +86,23 @@ const createEnqueueDiverted =
     return parcels;
   };
 
+type StandIns = (dead?: Destination['id']) => Promise<readonly Destination[]>;
+
+/** Who stands in for the fallback now: nobody while any of it works. `dead`: takes nothing, though nobody knows that yet. */
+const createStandIns =
+  ({ destinations, standIns, outages }: FallbackDependencies): StandIns =>
+  async (dead) => {
+    const groups = [destinations, ...standIns];
+    const ids = new Set(groups.flat().flatMap(({ id, kind }) => [id, senderId(kind)]));
+    const broken = standIns.length === 0 ? new Map() : await outages.get([...ids]);
+    const isWell = ({ id, kind }: Destination): boolean =>
+      id !== dead && !broken.has(id) && !broken.has(senderId(kind));
+    const first = groups.findIndex((group) => group.some(isWell));
+    return first < 1 ? [] : (groups[first] ?? []).filter(isWell);
+  };
+
 /** Sends alerts to the fallback; durable when it resolves. */
-const createDivert = (dependencies: FallbackDependencies) => {
+const createDivert = (dependencies: FallbackDependencies, standIns: StandIns) => {
   const { destinations, acknowledged, ledger, metrics, log } = dependencies;
   const enqueueDiverted = createEnqueueDiverted(dependencies);
 
@@ -93,19 +115,20 @@ const createDivert = (dependencies: FallbackDependencies) => {
     return alerts.filter((_, index) => stays[index]);
   };
 
-  return async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
+  return async (alerts: readonly Alert[], diversion: Diversion): Promise<void> => {
+    const { reason, by, notice, to: named = [...destinations, ...(await standIns())] } = diversion;
     const possible = alerts.filter(mayDivert);
     if (possible.length === 0 || destinations.length === 0) return;
     const diverted = (await unanswered(possible, by)).map((alert) => ({ ...alert, notice: notice(alert) }));
     if (diverted.length === 0) return;
-    const parcels = await enqueueDiverted(diverted, reason, by);
+    const parcels = await enqueueDiverted(diverted, { reason, by, to: named });
     const sent = new Map(parcels.flatMap((parcel) => parcel.alerts).map((alert) => [alert.id, alert]));
     const [first] = sent.values();
     if (first === undefined) return;
     metrics.fallbackAlerts.inc({ reason }, sent.size);
     const { protocol, notice: why } = first;
     const items = [...sent.values()].slice(0, NAMED_ITEMS).map(({ itemId }) => itemId);
-    const to = destinations.map(({ label }) => label);
+    const to = [...new Set(parcels.map(({ destination }) => destination.label))];
     log.warn({ reason, why, protocol, alerts: sent.size, items, to }, 'to the fallback');
   };
 };
@@ -114,8 +137,12 @@ const isOneOf = (destinations: readonly Destination[], { id }: Pick<Destination,
   destinations.some((one) => one.id === id);
 
 /** What is done when the deadline of alerts has come. */
-const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnType<typeof createDivert>) => {
-  const { destinations, afterMs, until, ledger, outages, names } = dependencies;
+const createDeadlineCheck = (
+  dependencies: FallbackDependencies,
+  divert: ReturnType<typeof createDivert>,
+  standIns: StandIns,
+) => {
+  const { destinations, afterMs, until, ledger, deadlines, outages, names } = dependencies;
 
   /** Why destinations take nothing at present, where that is known. */
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
@@ -135,8 +162,19 @@ const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnT
   const isLate = (record: AlertRecord, by: string): boolean =>
     lateReason(record) !== undefined || record.deliveries.some((one) => one.by === by);
 
+  /** What waits at the fallback is looked at again, until somebody has it: meanwhile the fallback may break. */
+  const lookAgain = async (alerts: readonly Alert[], records: ReadonlyMap<Alert['id'], AlertRecord>, look: number) => {
+    if (dependencies.standIns.length === 0) return;
+    const open = alerts.filter(({ id }) => {
+      const { deliveries } = records.get(id) ?? {};
+      if (deliveries === undefined || isAccepted(deliveries)) return false;
+      return look === 1 || deliveries.some(({ state }) => state === 'waiting');
+    });
+    if (open.length > 0) await deadlines.set(open, afterMs, look + 1);
+  };
+
   /** Diverts those of the alerts that nobody has accepted, or acknowledged, by their deadline. */
-  return async (alerts: readonly Alert[], by: string): Promise<void> => {
+  return async (alerts: readonly Alert[], by: string, look: number): Promise<void> => {
     const known = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     const records = alerts.map((alert, index): AlertRecord => known[index] ?? { alert, deliveries: [] });
     const late = new Map(records.filter((record) => isLate(record, by)).map((record) => [record.alert.id, record]));
@@ -149,23 +187,26 @@ const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnT
     };
     const notice = (alert: Alert): string => {
       const deliveries = (late.get(alert.id)?.deliveries ?? [])
-        .filter(({ destination }) => !isOneOf(destinations, destination))
+        .filter(({ destination }) => look > 1 || !isOneOf(destinations, destination))
         .map((one) => ({ ...one, destination: withName(one.destination, named) }));
       return reasonOf(alert) === 'unacknowledged'
         ? unacknowledgedNotice({ deliveries, afterMs })
         : lateNotice({ deliveries, afterMs, faultOf });
     };
+    const others = await standIns();
     for (const [reason, some] of Map.groupBy(alerts, reasonOf)) {
-      if (reason !== undefined) await divert(some, { reason, by, notice });
+      if (reason !== undefined) await divert(some, { reason, by, notice, to: [...destinations, ...others] });
     }
+    if (others.length === 0) await lookAgain(alerts, late, look);
   };
 };
 
 /** The fallback of one config. Everything that goes there is diverted here. */
 export const createFallback = (dependencies: FallbackDependencies) => {
   const { destinations, afterMs, deadlines, names } = dependencies;
-  const divert = createDivert(dependencies);
-  const checkDeadline = createDeadlineCheck(dependencies, divert);
+  const standIns = createStandIns(dependencies);
+  const divert = createDivert(dependencies, standIns);
+  const checkDeadline = createDeadlineCheck(dependencies, divert, standIns);
 
   return {
     destinations,
@@ -174,11 +215,12 @@ export const createFallback = (dependencies: FallbackDependencies) => {
     setDeadline: async (alerts: readonly Alert[]): Promise<void> => {
       if (destinations.length > 0) await deadlines.set(alerts.filter(mayDivert), afterMs);
     },
-    /** Alerts that died at a destination of the fallback are not sent to its other destinations. */
+    /** Alerts that died at a destination of the fallback are not sent to its other destinations; if none works, to who stands in. */
     onDead: async (destination: Destination, alerts: readonly Alert[], why: string): Promise<void> => {
-      if (isOneOf(destinations, destination)) return;
+      const to = isOneOf(destinations, destination) ? await standIns(destination.id) : undefined;
+      if (to?.length === 0) return;
       const text = deadNotice(withName(destination, await names()), why);
-      await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice: () => text });
+      await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice: () => text, ...(to && { to }) });
     },
     onUnroutable: (alert: Alert, why: string): Promise<void> =>
       divert([alert], { reason: 'stranded', by: 'stranded', notice: () => unroutableNotice(why) }),

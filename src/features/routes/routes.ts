@@ -1,6 +1,6 @@
 /** Where alerts go by the config and by what the catalog knows of their protocol now. */
 import type { Logger } from 'pino';
-import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind } from '../../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind, isHuman } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import { addressesOf, labelOf } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
@@ -126,6 +126,23 @@ export const watchdogRoutes = (config: Pick<Config, 'watchdog' | 'fallback'>, se
   if (channels === undefined) return { ...fallbackRoutes(config, settings), problems: [] };
   const { destinations, problems } = routeEntries(channels, settings);
   return { destinations, problems: problems.map((problem) => `watchdog: ${problem}`) };
+};
+
+/** Of these people each gets every alert that nobody else can get: more of them help nobody. */
+const MOST_STAND_INS = 10;
+
+/** Who gets what the fallback cannot be sent: who hears of Tocsin's troubles, then other people whom the config names. */
+export const standInRoutes = (
+  config: Pick<Config, 'watchdog' | 'fallback' | 'protocols'>,
+  settings: RouteSettings,
+): Destination[][] => {
+  const named = Object.values(config.protocols.overrides).flatMap(({ channels = [], extraChannels }) => [
+    ...channels,
+    ...extraChannels,
+  ]);
+  const people = routeEntries(named, settings).destinations.filter(isHuman);
+  const operators = config.watchdog.channels === undefined ? [] : watchdogRoutes(config, settings).destinations;
+  return [operators, people.slice(0, MOST_STAND_INS)].filter(({ length }) => length > 0);
 };
 
 interface RoutingDependencies {

@@ -39,6 +39,7 @@ interface SetUp {
   routed?: Destination[];
   /** `acknowledged`: people have to say that they have it. */
   until?: 'delivered' | 'acknowledged';
+  standIns?: Destination[][];
   now?: () => number;
 }
 
@@ -50,6 +51,7 @@ const setUp = ({
   channels = FALLBACK,
   routed = [],
   until: has = 'delivered',
+  standIns = [],
   now = Date.now,
 }: SetUp = {}) => {
   const whole = createStore({ ...place, onError: () => {}, now });
@@ -71,6 +73,7 @@ const setUp = ({
   const enqueueOnce = createEnqueueOnce(store.ledger, store.queues.enqueue);
   const fallback = createFallback({
     destinations: fallbackRoutes(config, settings).destinations,
+    standIns,
     afterMs: config.fallback?.after ?? 0,
     until: has,
     acknowledged: store.acknowledgements.acknowledged,
@@ -310,6 +313,60 @@ describe('after the deadline', () => {
     await world.fallback.divert([makeAlert(1)], { reason: 'held', by: 'held x', notice: () => 'held' });
     expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 0, waiting: 0 });
     expect(world.queued).toEqual([]);
+  });
+});
+
+describe('where nothing of the fallback works', () => {
+  const OPS = destinationOf('telegram', '-100');
+  const TEAM = destinationOf('slack', 'C0000009');
+  const breaks = (world: ReturnType<typeof setUp>, ...ids: string[]) =>
+    Promise.all(
+      ids.map((id) =>
+        world.store.outageStore.note(id, {
+          ...{ since: new Date().toISOString(), reason: 'sender-misconfigured', message: 'the token was revoked' },
+          ...{ announcedTo: [], isAnnounced: true },
+        }),
+      ),
+    );
+  const seenAt = (world: ReturnType<typeof setUp>) => [ONCALL, OPS, TEAM].map((one) => itemsAt(world, one));
+
+  test('the alert itself goes to who hears of such news as well, and without them to whoever of the config can be reached', async () => {
+    const world = setUp({ standIns: [[OPS], [TEAM]] });
+    for (const n of [1, 2]) await expectAt(world.store, makeAlert(n), EMAIL);
+    await world.fallback.onDead(EMAIL, [makeAlert(1)], 'gone');
+    expect(seenAt(world)).toEqual([['item-1'], [], []]);
+    await breaks(world, 'sender-email');
+    await world.fallback.onDead(EMAIL, [makeAlert(2)], 'gone');
+    expect(seenAt(world)).toEqual([['item-1', 'item-2'], ['item-2'], []]);
+    await breaks(world, OPS.id);
+    await expectAt(world.store, makeAlert(3), EMAIL);
+    await world.fallback.onDead(EMAIL, [makeAlert(3)], 'gone');
+    expect(seenAt(world)).toEqual([['item-1', 'item-2', 'item-3'], ['item-2'], ['item-3']]);
+  });
+
+  test('what waits at the fallback as that breaks goes there, too, once', async () => {
+    const world = setUp({ standIns: [[OPS]], after: '100ms' });
+    await expectAt(world.store, makeAlert(1), SLACK);
+    await world.fallback.setDeadline([makeAlert(1)]);
+    const stop = world.fallback.start();
+    onTestFinished(() => stop(0));
+    await until('it waits at the fallback', () => itemsAt(world, ONCALL).length > 0);
+    expect(itemsAt(world, OPS)).toEqual([]);
+    await breaks(world, 'sender-email');
+    await until('it is sent to who stands in', () => itemsAt(world, OPS).length > 0);
+    await until('nobody looks again', async () => {
+      const { waiting, delayed, active } = await world.store.deadlines.counts();
+      return waiting + delayed + active === 0;
+    });
+    expect(seenAt(world)).toEqual([['item-1'], ['item-1'], []]);
+    expect(world.sentTo(OPS)[0]?.notice).toMatch(/Email oncall@example.com: the token was revoked/);
+  });
+
+  test('what dies at the fallback goes there, and to no other destination of the fallback', async () => {
+    const world = setUp({ standIns: [[OPS]] });
+    await expectAt(world.store, makeAlert(1), ONCALL);
+    await world.fallback.onDead(ONCALL, [makeAlert(1)], 'the mailbox does not exist');
+    expect(seenAt(world)).toEqual([[], ['item-1'], []]);
   });
 });
 
