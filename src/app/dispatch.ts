@@ -75,7 +75,9 @@ const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorre
 const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<typeof openFallback>) => {
   const { config, store, metrics, log, now } = shared;
   const settings = routeSettings(config);
-  const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, names: store.names.all, log });
+  const all = [...fallback.destinations, ...watchdogRoutes(config, settings).destinations];
+  const readers = [...new Map(all.map((one) => [one.id, one])).values()];
+  const onHeld = createHoldAnnouncer({ held: store.held, announce, readers, fallback, names: store.names.all, log });
   const onFull = ({ id, label }: Destination, { length: dead }: readonly Alert[]): void => {
     metrics.heldRefused.inc(dead);
     log.error(

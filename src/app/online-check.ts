@@ -4,6 +4,7 @@ import { webAddress } from '../channels/address.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, ServiceError } from '../errors.ts';
+import { hangingOn } from '../features/routes/hanging.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
@@ -101,6 +102,12 @@ const unsetKinds = (review: RouteReview): OnlineFinding[] =>
     detail: `not set up, so nothing is sent there, though ${counted(protocols, 'protocol has', 'protocols have')} such a channel`,
   }));
 
+/** What one token or mail server carries alone. */
+const hangingTogether = (config: Config, review: RouteReview): OnlineFinding[] =>
+  hangingOn(config, review.destinations().length === 0 ? undefined : review).map((detail) => ({
+    ...{ subject: 'destinations', ok: true, isNote: true, detail },
+  }));
+
 /** Web addresses of destinations that the guard blocks. */
 const refusedOf = async (
   destinations: readonly Destination[],
@@ -127,5 +134,5 @@ export const askEverything = async (config: Config, signal: AbortSignal): Promis
   const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
   const refused = await refusedOf(unique, judge, signal);
   await close();
-  return [...answers.flat(), ...unsetKinds(review), ...refused];
+  return [...answers.flat(), ...unsetKinds(review), ...hangingTogether(config, review), ...refused];
 };

@@ -13,6 +13,7 @@ import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
 import { configEntries, createPageDetails, createRouteDetails } from '../features/page/details.ts';
 import { createDrop } from '../features/replay/retry.ts';
+import { createHanging } from '../features/routes/hanging.ts';
 import { createGoneDestinations, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
@@ -108,6 +109,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   const selfReport = (): DaemonReport => ({ ...reportSelf(), ...context.reportConfig() });
   const { review, named, hasFallback } = openReview(config, log);
   const routed = () => [...review.destinations(), ...named];
+  const hanging = createHanging(config, review);
   const counters = createCounters({
     ...{ config, metrics, catalog, routed, hasFallback },
     names: store.names.all,
@@ -124,7 +126,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
     now: context.now,
   });
   const known = createKnowing({ ...catalog, ...store, config, review, self: selfReport });
-  const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known, routed });
+  const status = createStatus({ ...store, ...context, protocols: catalog.protocols, known, routed, hanging });
   const { pollDurations } = reading;
   metrics.onScrape(async () => {
     if (!isSilent(known.own())) await counters.begin();

@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { createKnowing } from '../features/conditions/list.ts';
 import { createNameStore, type Names, NO_NAMES } from '../features/names/names.ts';
+import { createHanging } from '../features/routes/hanging.ts';
 import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createStatus } from '../features/status/status.ts';
@@ -46,6 +47,7 @@ export const openView = async (config: Config) => {
       protocols: catalog.protocols,
       known: createKnowing({ ...catalog, ...store, config, review }),
       routed: () => [...review.destinations(), ...named],
+      hanging: createHanging(config, review),
       now,
     }),
     close: async () => {

@@ -237,6 +237,8 @@ export interface ChannelModule<Config> {
   canBeDisabled: boolean;
   /** Other addresses are sent to by the same sender (a token, a mail server), which has a rate of its own. */
   sharesSender(address: string): boolean;
+  /** The key of the config that says what that sender is. */
+  senderKey: string;
   /** A receipt from this address has a `handle`. */
   givesHandle(address: string): boolean;
   /** The rate of one address, where the platform distinguishes addresses. Default: what the config says. */

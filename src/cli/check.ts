@@ -6,6 +6,7 @@ import { connectionNotes, exposuresOf, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
+import { hangingOn } from '../features/routes/hanging.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { counted } from '../text.ts';
 import { type Action, answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
@@ -81,6 +82,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
   ...proxyLines(config),
   ...notes(config),
+  ...hangingOn(config).map((text) => `note: ${text}`),
   ...connectionNotes(config, Date.now()).map((note) => `note: ${note}`),
 ];
 

@@ -60,6 +60,8 @@ const destinationsOf = (report: Shown): string =>
     { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
   ]);
 
+const hangingOf = ({ hanging }: Shown): string => hanging.map((text) => cleanLine(`${text}.`)).join('\n');
+
 const mutesOf = (report: Shown): string =>
   countedTable(report, 'Mutes', report.mutes, [
     { head: 'mute', cell: ({ id }) => id },
@@ -115,9 +117,18 @@ export const renderStatusText = (status: StatusReport, width?: number): string =
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
   const sections = [
     `Tocsin ${version}${started}, as of ${clockText(now)}`,
-    ...[problemsOf, wellnessOf, daemonsOf, servicesOf, destinationsOf, mutesOf, queuesOf, protocolsOf, unwatchedOf].map(
-      (sectionOf) => sectionOf(report),
-    ),
+    ...[
+      problemsOf,
+      wellnessOf,
+      daemonsOf,
+      servicesOf,
+      destinationsOf,
+      hangingOf,
+      mutesOf,
+      queuesOf,
+      protocolsOf,
+      unwatchedOf,
+    ].map((sectionOf) => sectionOf(report)),
     `Dead and kept: ${dead}`,
   ];
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;

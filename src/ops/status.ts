@@ -16,6 +16,8 @@ export interface StatusReport {
   /** Protocols that a service lists, and that are not read, or not whole. */
   unwatched: UnwatchedStatus[];
   destinations: DestinationStatus[];
+  /** What hangs on one token or mail server alone, one sentence each. */
+  hanging: string[];
   /** Destinations that wait to be approved. */
   held: HeldStatus[];
   /** Mutes that hold now, the next to end first. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConfig, runCheck } from '../../src/cli/check.ts';
 import { configJsonSchema } from '../../src/cli/schema.ts';
-import { SMALL } from '../config/samples.ts';
+import { SERVICE, SMALL } from '../config/samples.ts';
 
 let directory = '';
 beforeAll(async () => {
@@ -50,6 +50,14 @@ describe('check', () => {
     expect((await checkConfig(await fileOf(gate), {})).summary).toContain(note);
     const fallback = 'fallback: { channels: [{ name: webhook, url: "https://a.example/x" }] }';
     expect((await checkConfig(await fileOf(`${gate}${fallback}`), {})).summary).not.toContain(note);
+  });
+
+  it('says what hangs on one token, where nothing else would help', async () => {
+    const channels = 'channels: { slack: { botToken: xoxb-1 } }';
+    const slack = `${SERVICE}\n${channels}\nfallback: { channels: [{ name: slack, contacts: [C0000001] }] }\n`;
+    const note = 'note: Everything, the fallback included, hangs on channels.slack.botToken: ';
+    const { summary } = await checkConfig(await fileOf(slack), {});
+    expect(summary).toContainEqual(expect.stringContaining(note));
   });
 
   it('says that others can read the secrets in it, and nothing where it holds none', async () => {

@@ -37,6 +37,9 @@ test('asks until it works, and what it writes passes check and sends a test mess
   expect(written.err).toContain('FAIL  service main: main: GET protocols: 401');
   expect(written.err).toContain("(got 'telgram'); did you mean 'telegram'?");
   expect(written.err).toContain('ok    channel telegram');
+  expect(written.err).toContain(
+    'note  destinations: Everything, the fallback included, hangs on channels.telegram.botToken: ',
+  );
   const text = await readFile(file, 'utf8');
   const variables = join(directory, 'conf/tocsin.env');
   for (const secret of [service.apiKey, telegram.botToken]) {

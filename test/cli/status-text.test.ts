@@ -46,6 +46,11 @@ describe('the status in a terminal', () => {
     );
   });
 
+  test('says below the destinations what hangs on one token', () => {
+    const hanging = ['Everything of Vault and the fallback hangs on channels.slack.botToken: list another kind'];
+    expect(renderStatusText({ ...REPORT, hanging })).toContain(`\n\n${hanging[0]}.\n\nQueues, in jobs\n`);
+  });
+
   test('shows what is listed and not watched, and why', () => {
     expect(renderStatusText(REPORT)).not.toContain('Not watched');
     const unwatched = [{ service: 'main', name: '..', reason: 'no URL can carry its name' }];

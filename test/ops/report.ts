@@ -34,6 +34,7 @@ export const REPORT: StatusReport = {
       lastSuccess: '2026-11-21T09:56:00.000Z',
     },
   ],
+  hanging: [],
   held: [],
   mutes: [],
   queues: [{ name: 'deliver-slack', waiting: 0, delayed: 0, active: 0, failed: 0 }],
@@ -72,6 +73,7 @@ export const filledWith = (text: string): StatusReport => ({
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
   mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
   problems: [text],
+  hanging: [text],
 });
 
 export const MUTE: StatusReport['mutes'][number] = {

@@ -35,6 +35,7 @@ export const email: ChannelModule<EmailConfig> = {
   ignoresCase: true,
   canBeDisabled: false,
   sharesSender: () => true,
+  senderKey: 'channels.email.smtp',
   givesHandle: () => true,
   acknowledgedBy: { way: 'link' },
   setup: {

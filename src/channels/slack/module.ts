@@ -29,6 +29,7 @@ export const slack: ChannelModule<SlackConfig> = {
   canBeDisabled: false,
   // An incoming webhook has a key of its own, and its answer names no message.
   sharesSender: (address) => !isHook(address),
+  senderKey: 'channels.slack.botToken',
   givesHandle: (address) => !isHook(address),
   acknowledgedBy: { way: 'button', key: 'appToken' },
   setup: {

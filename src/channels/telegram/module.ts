@@ -39,6 +39,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
   ignoresCase: false,
   canBeDisabled: false,
   sharesSender: () => true,
+  senderKey: 'channels.telegram.botToken',
   givesHandle: () => true,
   acknowledgedBy: { way: 'button' },
   rateOf: (address, { perMinute, ...rate }) =>

@@ -34,6 +34,7 @@ export const webhook: ChannelModule<WebhookConfig> = {
   canBeDisabled: true,
   // Receivers have nothing in common but the program that sends.
   sharesSender: () => false,
+  senderKey: 'channels.webhook',
   givesHandle: () => false,
   setup: {
     question: 'URL of the receiver: ',

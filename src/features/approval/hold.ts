@@ -20,6 +20,8 @@ import type { ApprovalStore, HeldDestination } from './store.ts';
 interface HoldAnnouncerDependencies {
   held: Pick<ApprovalStore, 'list' | 'announced'>;
   announce: Announce;
+  /** Who hears of it: those of the fallback, and who hears of Tocsin's own troubles. */
+  readers: readonly Destination[];
   fallback: Pick<Fallback, 'destinations' | 'divert'>;
   names(): Promise<Names>;
   log: Pick<Logger, 'warn' | 'error'>;
@@ -46,8 +48,9 @@ export const heldText = (
   ].join('\n');
 };
 
-/** Announces a destination that waits for approval, once, to the fallback; its alerts go there meanwhile. */
-export const createHoldAnnouncer = ({ held, announce, fallback, names, log }: HoldAnnouncerDependencies) => {
+/** Announces a destination that waits for approval, once; its alerts go to the fallback meanwhile. */
+export const createHoldAnnouncer = (dependencies: HoldAnnouncerDependencies) => {
+  const { held, announce, readers, fallback, names, log } = dependencies;
   const named = async (destination: Destination) => withName(destination, await names());
 
   /** The same `since` makes the same announcement: it is sent once, however often and by however many daemons it is found. */
@@ -59,7 +62,7 @@ export const createHoldAnnouncer = ({ held, announce, fallback, names, log }: Ho
     const protocols = new Set(alerts.map(({ protocol }) => protocol));
     const message = heldText(await named(destination), { isRevoked, protocols: [...protocols], held: alerts.length });
     const key = `${id} ${since}`;
-    await announce({ about: 'destination.new', key, message }, Date.parse(since), fallback.destinations);
+    await announce({ about: 'destination.new', key, message }, Date.parse(since), readers);
     await held.announced(id);
     const what = `a ${isRevoked ? 'revoked' : 'new'} destination waits for approval`;
     const line = { destination: id, to: [label], protocols: protocols.size };

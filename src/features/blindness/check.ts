@@ -83,7 +83,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     return {
       ...{ key: `${service} ${since} ${contentId(...protocols).slice(0, 12)}`, about: 'service.unread' },
       ...{ since, reason, members: protocols, counted: [`unread-${contentId(service)}`] },
-      words: (_, comesAndGoes) => unreadText({ ...facts, protocols, comesAndGoes }),
+      words: (members, comesAndGoes) => unreadText({ ...facts, protocols: members, comesAndGoes }),
       said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
     };
   },

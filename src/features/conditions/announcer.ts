@@ -63,6 +63,8 @@ export interface News {
 }
 
 const AT_ONCE = 50;
+/** Of more protocols people hear in one message: a flood of them would help nobody. */
+const MOST_APART = 100;
 const UNHEARD = ', and no channel works that could announce it';
 
 const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
@@ -70,9 +72,10 @@ const labelsOf = (destinations: readonly Destination[]): string[] => destination
 /** The operators; where none of them can be reached, the fallback; then people of the same protocols; else nobody. */
 const createReaders =
   ({ store, operators, fallback }: AnnouncerDependencies) =>
-  async (group: Group, one: Announced) => {
+  async (group: Group, one: Pick<Announced, 'members' | 'notHeard'>) => {
     // There may be thousands of webhooks, and nobody asks whether they work.
-    const people = ((await group.people?.(one)) ?? []).filter(isHuman);
+    const found = ((await group.people?.(one)) ?? []).filter(isHuman);
+    const people = [...new Map(found.map((each) => [each.id, each])).values()];
     const all = [...operators, ...fallback, ...people];
     const isPart = group.isPartOf?.(one) ?? (() => false);
     const isBroken = await brokenAmong(store, all);
@@ -80,7 +83,8 @@ const createReaders =
     const isWell = (destination: Destination): boolean =>
       !isPart(destination) && !isBroken(destination) && !notHeard.includes(destination.id);
     const working = [operators, fallback, people].map((list) => list.filter(isWell));
-    return { readers: working.find(({ length }) => length > 0) ?? [], isAnybody: all.length > 0 };
+    const first = working.findIndex(({ length }) => length > 0);
+    return { readers: working[first] ?? [], arePeople: first === 2, isAnybody: all.length > 0 };
   };
 
 /** Who was to get an announcement that died has not heard of it; where nobody has, the next round tells others. */
@@ -145,6 +149,13 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     else await tell(group, one, true);
   };
 
+  /** People of protocols hear of their own one only; others of all at once. */
+  const partsOf = async (group: Group, one: Pick<Announced, 'members'>): Promise<string[][]> => {
+    const { members } = one;
+    if (members.length < 2 || members.length > MOST_APART) return [members];
+    return (await readersOf(group, one)).arePeople ? members.map((name) => [name]) : [members];
+  };
+
   const begin = async (group: Group, { counted, isLater = false, words, ...one }: Beginning): Promise<void> => {
     const times = await mapInChunks(counted, AT_ONCE, store.count);
     const timesOf = (index: number): number => times[index] ?? times[0] ?? 0;
@@ -154,8 +165,10 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     const isWhole = one.members.length === 0;
     const comesAndGoes = times.some((n) => n === ANNOUNCED_AN_HOUR);
     const kept = { ...one, announcedTo: [] };
-    if (loud.length > 0 || (isWhole && isLoud(0))) {
-      await keep(group, { ...kept, members: loud, text: words(loud, comesAndGoes), isAnnounced: false });
+    const hasLoud = loud.length > 0 || (isWhole && isLoud(0));
+    for (const members of hasLoud ? await partsOf(group, { ...kept, members: loud }) : []) {
+      const key = members.length < loud.length ? `${one.key} ${members.join(' ')}` : one.key;
+      await keep(group, { ...kept, key, members, text: words(members, comesAndGoes), isAnnounced: false });
     }
     if (isLater || (silent.length === 0 && !(isWhole && !isLoud(0)))) return;
     const key = `${one.key} silent`;

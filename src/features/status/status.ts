@@ -26,6 +26,8 @@ export interface StatusDependencies {
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   /** Every destination that a protocol, the fallback or the watchdog leads to; some more than once. */
   routed(): readonly Destination[];
+  /** What hangs on one token or mail server, one sentence each. */
+  hanging(): string[];
   ledger: Pick<Ledger, 'waitingByDestination'>;
   dead: Pick<DeadLetters, 'byDestination'>;
   queues: Pick<ParcelQueues, 'counts'>;
@@ -134,6 +136,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       destinations: destinationsOf({
         ...{ known: others.destinations, routed: dependencies.routed(), waiting, held, dead: deadByDestination },
       }).map((one) => withName(one, named)),
+      hanging: dependencies.hanging(),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),

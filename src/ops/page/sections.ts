@@ -109,6 +109,7 @@ export const destinationsOf = (view: PageView): Html => {
     {
       title: 'Destinations',
       number: all.length,
+      note: html`${report.hanging.map((text) => html`<p class="quiet">${cleanLine(text)}.</p>`)}`,
       columns: [
         { head: 'Destination', cell: (one) => name(shownLabel(one)) },
         { head: 'Kind', as: 'word', cell: ({ kind }) => cleanLine(kind) },

@@ -67,7 +67,7 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   const onHeld = createHoldAnnouncer({
     held: store.held,
     announce: createAnnounce(createEnqueueOnce(store.ledger, enqueue)),
-    fallback,
+    ...{ readers: fallback.destinations, fallback },
     names: store.names.all,
     log,
   });

@@ -65,6 +65,7 @@ const setUp = () => {
   const metrics = createMetrics({ version: '1' });
   const status = createStatus({
     routed: () => [],
+    hanging: () => [],
     ...store,
     ...catalog,
     config,

@@ -79,7 +79,7 @@ const setUp = (changes: Changes = {}) => {
     ...store,
     config,
     protocols,
-    ...{ known, routed, now },
+    ...{ known, routed, hanging: () => [], now },
     ...(startedAt !== undefined && { startedAt }),
   });
   return { store, status, reviewed, problems, listedBy };

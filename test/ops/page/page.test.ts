@@ -155,6 +155,12 @@ describe('the page', () => {
     expect(pageOf({ ...REPORT, held: [...held, ...held] })).toMatch(/<dt>Held<\/dt><dd><span class="bad">50</);
   });
 
+  test('says beside the destinations what hangs on one token', () => {
+    const text = 'Everything of Vault and the fallback hangs on channels.slack.botToken: list another kind';
+    expect(pageOf({ ...REPORT, hanging: [text] })).toContain(`<p class="quiet">${text}.</p>`);
+    expect(stateOf({ ...REPORT, hanging: [text] })).toBe('All is well');
+  });
+
   test('counts the same in its tiles as in its table', () => {
     const [one] = REPORT.destinations;
     const destinations = [2, 0, 6].flatMap((waiting, n) => (one ? [{ ...one, id: `slack-${n}`, waiting }] : []));
