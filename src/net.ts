@@ -169,12 +169,13 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
   };
   const abort = () => finish('aborted', caller.reason);
   const expire = () => finish('expired', new DOMException('The operation timed out', 'TimeoutError'));
-  // What arrived while the process stood still is read before: it may be the answer.
-  let last: NodeJS.Immediate | undefined;
-  const wait = () => {
-    last = setImmediate(expire);
+  const delayMs = Math.min(timeoutMs, MAX_DELAY_MS);
+  const due = performance.now() + delayMs;
+  // The time in which the process stood still is given back, once: the answer may have come meanwhile.
+  const giveBack = () => {
+    timer = setTimeout(expire, Math.min(performance.now() - due, delayMs));
   };
-  const timer = setTimeout(wait, Math.min(timeoutMs, MAX_DELAY_MS));
+  let timer = setTimeout(giveBack, delayMs);
   if (caller.aborted) abort();
   else caller.addEventListener('abort', abort, { once: true });
   return {
@@ -182,7 +183,6 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
     ended: () => ended,
     end: () => {
       clearTimeout(timer);
-      clearImmediate(last);
       caller.removeEventListener('abort', abort);
     },
   };
