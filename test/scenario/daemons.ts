@@ -65,13 +65,13 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
 /** `url` may change with each start of a process. */
 export const askedAt = (url: () => string): AskedDaemon => {
   const asked = (path: string) => ask(`${url()}${path}`);
-  const status = async (): Promise<StatusReport> => JSON.parse((await asked('/status.json')).text) as StatusReport;
   /** A report asks Redis dozens of questions: whoever waits for one asks at leisure, and again where it came too late. */
   const nextStatus = async (): Promise<StatusReport | undefined> => {
     await delay(50);
     const answer = await asked('/status.json');
     return answer.status === 200 ? (JSON.parse(answer.text) as StatusReport) : undefined;
   };
+  const status = (): Promise<StatusReport> => until('the status', nextStatus);
   return {
     ask: asked,
     status,
