@@ -1,6 +1,8 @@
 /** Puts an answer on the wire, whole or spoiled by a fault. */
 
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { isObject, type JsonValue } from '../json.ts';
@@ -82,8 +84,6 @@ export const spoilAnswer = (answer: Answer, fault: Fault | undefined): Answer =>
       return { ...answer, body: '{"page": [}' };
     case 'wrong-type':
       return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
-    case 'huge':
-      return { ...answer, body: `${' '.repeat(fault.bytes)}${answer.body}` };
     case 'empty':
       return { status: 200, headers: {}, body: '' };
     default:
@@ -102,6 +102,14 @@ const trickle = async (response: ServerResponse, body: Buffer, durationMs: numbe
   response.end();
 };
 
+const SPACES = Buffer.alloc(65_536, ' ');
+
+/** In pieces: as one text, 80 MB would block the daemons of a test that share our process for half a second. */
+function* padded(body: Buffer, bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= SPACES.length) yield SPACES.subarray(0, left);
+  yield body;
+}
+
 const COMPRESSED: Record<Quirks['contentEncoding'], (body: Buffer) => Buffer> = {
   identity: (body) => body,
   gzip: (body) => gzipSync(body),
@@ -118,6 +126,11 @@ export const sendAnswer = async (
 ): Promise<void> => {
   if (fault?.kind === 'hang') return;
   if (fault?.kind === 'reset') return resetConnection(response);
+  if (fault?.kind === 'huge') {
+    response.writeHead(status, { ...headers, 'content-length': fault.bytes + Buffer.byteLength(body) });
+    // The reader may have had enough of it.
+    return pipeline(Readable.from(padded(Buffer.from(body), fault.bytes)), response).catch(() => {});
+  }
   const bytes = COMPRESSED[contentEncoding](Buffer.from(body));
   const encoding = contentEncoding === 'identity' ? {} : { 'content-encoding': contentEncoding };
   response.writeHead(status, { ...headers, ...encoding, 'content-length': bytes.length });
