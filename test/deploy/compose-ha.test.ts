@@ -59,7 +59,12 @@ type Where = Awaited<ReturnType<typeof setUp>>;
 
 const startServers = async ({ launch, connect }: Where) => {
   const redises = new Map([...REDISES, ...SENTINELS].map((name) => [name, connect(name)]));
-  const info = async (name: string, section: string): Promise<string> => (await redises.get(name)?.info(section)) ?? '';
+  /** Empty of one that does not answer: what is waited for has a bound of its own. */
+  const info = async (name: string, section: string): Promise<string> =>
+    (await redises
+      .get(name)
+      ?.info(section)
+      .catch(() => '')) ?? '';
   const servers = new Map(REDISES.map((name) => [name, launch(name)]));
   // Until then it takes no writes, and a daemon's container is started again.
   await until('the replicas follow', async () => /good_slaves:2/.test(await info('redis-1', 'replication')));
@@ -118,7 +123,11 @@ test('two daemons work through the Sentinels, also when another Redis becomes ma
   const one = await openDaemon(where, 'tocsin-1');
   const two = await openDaemon(where, 'tocsin-2');
   await Promise.all([one, two].map(({ config, text }) => writeFile(config, text)));
-  const members = (name: string) => redises.get(name)?.hgetall('{tocsin}:members');
+  const members = (name: string) =>
+    redises
+      .get(name)
+      ?.hgetall('{tocsin}:members')
+      .catch(() => undefined);
   for (const { daemon } of [one, two]) {
     await until('the daemon has started', () => daemon.log('started')[0], 60_000);
   }
