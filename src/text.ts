@@ -10,10 +10,10 @@ const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
  */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\ufff9-\ufffb]|(?![\n\t])\p{Cc}/gu;
 
-const escapeUnits = (text: string): string =>
+const unitsEscaped = (text: string, sign: string): string =>
   text
     .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .map((unit) => `${sign}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 
 /** Marks piled up on one letter cover the lines around it; no script needs more than four. */
@@ -49,13 +49,13 @@ export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/
 
 /**
  * Every such character as `\uXXXX`, and what ends a line elsewhere: a terminal obeys none of them, a reader sees them,
- * and JSON stays the same JSON.
+ * and JSON stays the same JSON. `sign`: instead of `\u`.
  */
-export const escapeInvisible = (text: string): string =>
-  text
-    .replace(INVISIBLE, escapeUnits)
-    // The only line ends that are no control characters.
-    .replace(/[\u2028\u2029]/g, escapeUnits);
+export const escapeInvisible = (text: string, sign = String.raw`\u`): string => {
+  const escaped = (found: string): string => unitsEscaped(found, sign);
+  // The only line ends that are no control characters.
+  return text.replace(INVISIBLE, escaped).replace(/[\u2028\u2029]/g, escaped);
+};
 
 /** The first `limit` UTF-16 units, less one where that would cut a character in half. */
 export const beginningOf = (text: string, limit: number): string =>

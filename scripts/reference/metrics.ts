@@ -26,7 +26,8 @@ their largest value, not their sum. [config/prometheus-rules.yml](../config/prom
 [runbook.md](runbook.md) says what to do about each, and
 [config/grafana-dashboard.json](../config/grafana-dashboard.json) is a dashboard to import.
 
-A name or a label is never renamed.
+A name or a label is never renamed. What no screen draws in the value of a label, such as control and direction characters,
+is written as \`\\uXXXX\`: protocols and destinations are named by others.
 `;
 
 const rulesOf = (text: string): Rule[] => {

@@ -1,5 +1,6 @@
 /** The metrics: those of our own, of Node and of the event loop, as Prometheus reads them. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { escapeInvisible } from '../text.ts';
 import { oneAtATime, withinTime } from '../waiting.ts';
 import { createLoopDelay, NEVER_MS, replaceLoopLag } from './loop-delay.ts';
 
@@ -349,11 +350,12 @@ export const createMetrics = ({ version, refreshMs = REFRESH_MS }: { version: st
       refreshes.add(refresh);
       return () => void refreshes.delete(refresh);
     },
-    /** The Prometheus text format, `registry.contentType`. */
+    /** The Prometheus text format, `registry.contentType`. Only labels have text from outside. */
     text: async (): Promise<string> => {
       await Promise.allSettled([...refreshes].map((refresh) => refresh()));
       setLoopLag();
-      return registry.metrics();
+      // Its readers take a backslash in a label for the beginning of an escape of theirs.
+      return escapeInvisible(await registry.metrics(), String.raw`\\u`);
     },
   };
 };

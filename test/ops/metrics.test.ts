@@ -198,3 +198,20 @@ test('what was counted of a service goes with it, and the rest stays', async () 
   expect(text.match(/service="kept"/g)?.length).toBeGreaterThan(2);
   expect(text).toContain('tocsin_redis_up 1');
 });
+
+test('shows what no screen draws in a label, wherever the label comes from, and stays a text that Prometheus reads', async () => {
+  const metrics = createMetrics({ version: '1' });
+  const names = ['Va\u202Eult', 'Va\u200bult', 'Va\u001b[2Jult', 'Va\u2028ult', 'Va\u{e0041}ult', 'Va\ud800ult'];
+  for (const name of names) {
+    metrics.alerts.inc({ service: 'main', protocol: name, source: 'inspections' });
+    metrics.protocolCursorLag.set({ service: 'main', protocol: name, source: 'inspections' }, 3);
+    metrics.destinationInfo.set({ kind: 'slack', destination: 'x', label: name }, 1);
+  }
+  metrics.alerts.inc({ service: 'main', protocol: 'Zür\n"i\\ch', source: 'inspections' });
+  const text = await metrics.text();
+  expect(text).not.toMatch(/[^\P{C}\n]|\p{Zl}/u);
+  const shown = [...text.matchAll(/^tocsin_(?:alerts_total|protocol_cursor_lag_seconds)\{.*protocol="(.*?)",source/gm)];
+  const escaped = ['Va\\\\u202eult', 'Va\\\\u200bult', 'Va\\\\u001b[2Jult', 'Va\\\\u2028ult'];
+  const astral = ['Va\\\\udb40\\\\udc41ult', 'Va\\\\ud800ult'];
+  expect(shown.map(([, name]) => name)).toEqual([...escaped, ...astral, 'Zür\\n\\"i\\\\ch', ...escaped, ...astral]);
+});
