@@ -19,6 +19,8 @@ export interface GuardOptions {
   allowHttp: boolean;
   /** CIDRs, IP addresses and host names to allow besides public addresses. */
   allowNetworks: readonly string[];
+  /** CIDRs and IP addresses to refuse, public or allowed. Default: none. */
+  denyNetworks?: readonly string[] | undefined;
 }
 
 /** All public IPv6 addresses assigned so far. Outside are, among others, old ways to write IPv4 addresses. */
@@ -39,9 +41,10 @@ const isPublic = (address: IpAddress): boolean =>
   !isIsatap(address) &&
   address.toString() !== METADATA_IN_PUBLIC_RANGE;
 
-/** Throws if an entry of `allowNetworks` is neither a network nor a host name. */
-export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions) => {
+/** Throws if an entry of `allowNetworks` is neither a network nor a host name, or one of `denyNetworks` no network. */
+export const createGuard = ({ allowHttp, allowNetworks, denyNetworks = [] }: GuardOptions) => {
   const networks: Network[] = [];
+  const denied = denyNetworks.map(networkOf).filter((network) => network !== undefined);
   const hosts = new Set<string>();
   for (const entry of allowNetworks) {
     const network = networkOf(entry);
@@ -54,8 +57,10 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions) => {
 
   /** Why an address that a host name resolves to is refused, as `refuseUrl` says it. */
   const refuseAddress = (text: string, host: string): string | undefined => {
-    if (allowsHost(host)) return undefined;
     const address = parseAddress(text);
+    if (address !== undefined && denied.some((network) => contains(network, address)))
+      return 'leads to an address that is denied (channels.webhook.denyNetworks)';
+    if (allowsHost(host)) return undefined;
     if (address === undefined) return 'leads to something that is no address';
     const allowed = isPublic(address) || networks.some((network) => contains(network, address));
     return allowed ? undefined : 'leads to an address that is not public (channels.webhook.allowNetworks)';
@@ -99,7 +104,7 @@ export const blocked = (host: string, refusal: string): DeliveryError =>
     code: 'blocked',
     explanation: {
       is: `is blocked: ${host} ${refusal}`,
-      todo: 'correct its URL; or, if you trust that address, allow it in channels.webhook (allowNetworks, allowHttp)',
+      todo: 'correct its URL; or, if you trust that address, allow it in channels.webhook (allowNetworks, denyNetworks, allowHttp)',
     },
   });
 

@@ -10,8 +10,8 @@ export const openConfiguredChannels = async (
   now: () => number,
 ) => {
   const { webhook } = config.channels;
-  const { allowHttp = false, allowNetworks = [] } = webhook ?? {};
-  const guard = createGuardedPost({ allowHttp, allowNetworks });
+  const { allowHttp = false, allowNetworks = [], denyNetworks } = webhook ?? {};
+  const guard = createGuardedPost({ allowHttp, allowNetworks, denyNetworks });
   const proxyFor = createProxyFor(config.proxyVariables);
   const channels = await openChannels(config.channels, { post: guard.post, proxyFor, now });
   const connectionTo = createConnections(settingsIn(webhook ?? {}), { section: 'channels.webhook' }, proxyFor);

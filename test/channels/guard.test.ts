@@ -240,6 +240,25 @@ describe('guard', () => {
     expect(refuseAddress('172.16.0.1', 'hooks.internal.evil.example')).toMatch(/not public/);
   });
 
+  test('what is denied is refused, be it public, allowed, or the allowed name of a host', () => {
+    const { refuseAddress, refuseUrl } = createGuard({
+      allowHttp: false,
+      allowNetworks: ['10.0.0.0/8', 'hooks.internal'],
+      denyNetworks: ['93.184.216.0/24', '10.0.0.7', '2606:2800:64::/96'],
+    });
+    const denied = 'leads to an address that is denied (channels.webhook.denyNetworks)';
+    expect(refuseUrl(url('https://93.184.216.34/'))).toBe(denied);
+    expect(refuseAddress('93.184.216.34', 'a.example')).toBe(denied);
+    expect(refuseAddress('::ffff:93.184.216.34', 'a.example')).toBe(denied);
+    expect(refuseAddress('10.0.0.7', 'a.example')).toBe(denied);
+    expect(refuseAddress('10.0.0.7', 'hooks.internal')).toBe(denied);
+    // 10.0.0.1, as a NAT64 of the team's own prefix reaches it.
+    expect(refuseAddress('2606:2800:64::a00:1', 'a.example')).toBe(denied);
+    expect(refuseAddress('93.184.217.34', 'a.example')).toBeUndefined();
+    expect(refuseAddress('10.0.0.8', 'a.example')).toBeUndefined();
+    expect(refuseAddress('2606:2800:65::a00:1', 'a.example')).toBeUndefined();
+  });
+
   test('a refusal names the key that opens it, where one does', () => {
     const { refuseUrl, refuseAddress } = createGuard({ allowHttp: false, allowNetworks: [] });
     const plainHttp = 'is plain http, which is not allowed (channels.webhook.allowHttp)';

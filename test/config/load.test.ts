@@ -41,7 +41,15 @@ describe('a config that is right', () => {
         correlate: true,
       },
       protocols: { include: ['*'], exclude: [], overrides: {} },
-      channels: { webhook: { allowHttp: false, allowNetworks: [], timeout: 15_000, retry: { maxAge: 86_400_000 } } },
+      channels: {
+        webhook: {
+          allowHttp: false,
+          allowNetworks: [],
+          denyNetworks: [],
+          timeout: 15_000,
+          retry: { maxAge: 86_400_000 },
+        },
+      },
       ops: { listen: '127.0.0.1:9464' },
       log: { level: 'info' },
       chains: {},

@@ -1,7 +1,7 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
 import { certificates, connectionFields, pairedKey } from '../../schema/connection.ts';
-import { cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
+import { cidr, cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { webAddress } from '../address.ts';
 import { channelOptions } from '../options.ts';
@@ -159,6 +159,12 @@ export const webhookConfig = z
       .prefault([])
       .describe(
         "Networks (CIDR), addresses and host names that Tocsin may send to although they are not public. Receivers' addresses come from the service, so Tocsin refuses private ones that this list does not name. The list also applies to Slack's incoming webhooks.",
+      ),
+    denyNetworks: z
+      .array(cidr())
+      .prefault([])
+      .describe(
+        'Networks (CIDR) and addresses that Tocsin must not send to, although they are public or allowed. List your own public addresses that admit this machine, and, where your network translates IPv6 to IPv4 (NAT64), its prefix, unless it is 64:ff9b::/96, which is refused anyway: any private address can be written behind it. A host that allowNetworks lists by name is refused as well where it leads there.',
       ),
     ...connectionFields('all receivers that have none of their own'),
     ...channelOptions({ rateLimit: {}, concurrency: 50 }),
