@@ -226,11 +226,11 @@ export interface Condition {
   /** The beginning of a sentence, without secrets and without a full stop. */
   what: string;
   /** Its end: the error in words. */
-  why?: string;
+  why?: string | undefined;
   /** ISO 8601; absent where nobody knows. */
-  since?: string;
+  since?: string | undefined;
   /** What mends just this one, as `nextStepOf` says it. */
-  todo?: string;
+  todo?: string | undefined;
   /** The host of the daemon that knows it; absent where all know the same. */
   at?: string;
   /** What the condition that it may follow from is of: a channel kind, a service. */
@@ -238,7 +238,7 @@ export interface Condition {
   /** What follows from it, each in words, and is not listed besides. */
   affected?: string[];
   /** Who heard of it, as people read destinations; absent where it was not announced. */
-  announcedTo?: string[];
+  announcedTo?: string[] | undefined;
 }
 
 /** `slack does not work since 2026-11-22 10:00:00 UTC: invalid_auth`. */

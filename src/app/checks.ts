@@ -152,6 +152,8 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
   return services.map(({ name }) => ({ name: `silent ${name}`, everyMs, run: (signal) => round(name, signal) }));
 };
 
+const NOT_COMPARED = 'the settings of the protocols could not be compared; trying again with the next listing';
+
 /** Settings of protocols that change: it looks at each listing on the timer that came whole. */
 export const openTripwire = (context: Context, dispatching: Dispatching) => {
   const { config, store, log } = context;
@@ -172,14 +174,8 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
   /** Services that are listed in their turn now, with what came. */
   const turns = new Map<string, Listing | undefined>();
 
-  const look = async (service: string, listing: Listing): Promise<void> => {
-    try {
-      await tripwire.look(service, listing);
-    } catch (error) {
-      const what = 'the settings of the protocols could not be compared; trying again with the next listing';
-      log.error({ service, err: error }, what);
-    }
-  };
+  const look = (service: string, listing: Listing): Promise<void> =>
+    tripwire.look(service, listing).catch((err: unknown) => log.error({ service, err }, NOT_COMPARED));
 
   return {
     note: (service: string, listing: Listing): void => {

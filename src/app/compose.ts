@@ -33,7 +33,7 @@ export const openVerbs = (context: Context) => {
   });
   const delivering = openDelivery(context, {
     ...{ channels, acknowledgement, dispatching },
-    onUnknownVersion: context.newerJobs.met,
+    onUnknownVersion: context.onNewerJob,
     // Reported once for all kinds and daemons: they have the same templates.
     onTemplateFailed: (index, why) =>
       conditions.report('template', `templates.${index} of the config fails`, {

@@ -10,7 +10,7 @@ import { USUAL_MS } from '../features/silence/check.ts';
 import type { Standing } from '../features/standby/standing.ts';
 import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
 import { MOST_DEAD } from '../ledger/dead-letters.ts';
-import type { NewerJobs } from '../ops/checks.ts';
+import type { OnNewerJob } from '../ops/checks.ts';
 import { GONE_AFTER_MS } from '../ops/checks.ts';
 import type { Conditions } from '../ops/conditions.ts';
 import type { FailureLog } from '../ops/failure-log.ts';
@@ -106,7 +106,7 @@ export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfig
   id: string;
   health: Health;
   failureLog: FailureLog;
-  newerJobs: NewerJobs;
+  onNewerJob: OnNewerJob;
   /** What is found wrong under this config; it ends with it. */
   conditions: Conditions;
   /** Whether this config is in force. */

@@ -1,6 +1,6 @@
 /** Composes `dispatch`: hands its stages the features that enrich, route, correlate, suppress and divert alerts. */
 
-import { type Alert, type Destination, muteFacts } from '../alert.ts';
+import { type Alert, type Destination, muteFacts, onceEach } from '../alert.ts';
 import { conditionKey } from '../condition.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createAnnounce, createEnqueueOnce } from '../features/announcements/announce.ts';
@@ -76,7 +76,7 @@ const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<type
   const { config, store, metrics, log, now } = shared;
   const settings = routeSettings(config);
   const all = [...fallback.destinations, ...watchdogRoutes(config, settings).destinations];
-  const readers = [...new Map(all.map((one) => [one.id, one])).values()];
+  const readers = onceEach(all);
   const onHeld = createHoldAnnouncer({ held: store.held, announce, readers, fallback, names: store.names.all, log });
   const onFull = ({ id, label }: Destination, { length: dead }: readonly Alert[]): void => {
     metrics.heldRefused.inc(dead);

@@ -8,7 +8,7 @@ import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
 import { createStanding, type Role } from '../features/standby/standing.ts';
-import { createNewerJobs } from '../ops/checks.ts';
+import { createOnNewerJob } from '../ops/checks.ts';
 import { createConditions } from '../ops/conditions.ts';
 import { createFailureLog } from '../ops/failure-log.ts';
 import { createHealth } from '../ops/health.ts';
@@ -62,7 +62,8 @@ const openStanding = (host: Host, config: Config, { role, since, onRole }: Part,
     onCounts: () => onRole('works'),
     onStandsBy: (by, differs) => {
       const keys = differs.join(', ');
-      found.health.fail('config', `this daemon stands by: the config of ${by} is in force, and differs in ${keys}`);
+      const why = `this daemon stands by: the config of ${by} is in force, and differs in ${keys}`;
+      found.health.fail('config-differs', why);
       if (monotonic() - beganAt < limits.configDiffersMs) return;
       const what = `the config differs from that of ${by}, which is in force; this daemon neither reads nor sends`;
       found.conditions.report('config-differs', what, { why: `different are ${keys}` });
@@ -87,7 +88,7 @@ const openContext = async (host: Host, config: Config, part: Part, bounds: Bound
     id: randomUUID(),
     metrics: scrapedWhile(host, bounds.lifecycle),
     failureLog: createFailureLog(log, now),
-    newerJobs: createNewerJobs({ health, log, goneAfterMs: limits.newerJobsGoneMs, now }),
+    onNewerJob: createOnNewerJob({ conditions, log, goneAfterMs: limits.newerJobsGoneMs }),
   };
 };
 

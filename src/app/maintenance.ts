@@ -69,7 +69,7 @@ interface MaintenanceParts extends Verbs, Ops {
 
 /** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
 export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
-  const { config, log, store, mirror, channels, newerJobs, now } = context;
+  const { config, log, store, mirror, channels, now } = context;
   const { review, reading, delivering, watchdog } = parts;
   const watch = createLoopWatch({
     ...context,
@@ -103,7 +103,6 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
     watch.turned();
     await watch.sendCanaries();
     await shortenWaits();
-    newerJobs.settle();
     await mirror.flush();
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));

@@ -1,5 +1,5 @@
 /** `check --online`: asks every service, Redis and channel of the config whether it answers. Starts and sends nothing. */
-import type { Destination } from '../alert.ts';
+import { type Destination, onceEach } from '../alert.ts';
 import { webAddress } from '../channels/address.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
@@ -131,7 +131,7 @@ export const askEverything = async (config: Config, signal: AbortSignal): Promis
     Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
   ]);
   const destinations = [...review.destinations(), ...named];
-  const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
+  const unique = onceEach(destinations);
   const refused = await refusedOf(unique, judge, signal);
   await close();
   return [...answers.flat(), ...unsetKinds(review), ...hangingTogether(config, review), ...refused];

@@ -1,6 +1,7 @@
-/** The checks of readiness that look by themselves: the channels, Redis, and jobs of newer versions. */
+/** What looks by itself whether the daemon can work: at the channels, at Redis, and for jobs of newer versions. */
 import type { ChannelKind } from '../alert.ts';
 import { messageOf } from '../errors.ts';
+import type { Conditions } from './conditions.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 
@@ -108,38 +109,27 @@ export const createRedisCheck = (health: Health, monotonic = (): number => perfo
 };
 
 interface NewerJobsDependencies {
-  health: Health;
+  conditions: Pick<Conditions, 'report'>;
   log: { error(fields: object, message: string): void };
   goneAfterMs?: number;
-  now(): number;
 }
 
-const NEWER_JOBS = 'jobs';
 /** They come up every few seconds while there are any; after this long without one they are gone. */
 export const GONE_AFTER_MS = 60_000;
 
-/** Jobs of a version that this daemon does not know: another daemon wrote them, and they wait for one that does. */
-export const createNewerJobs = ({ health, log, goneAfterMs = GONE_AFTER_MS, now }: NewerJobsDependencies) => {
+/**
+ * To be called with each job of a version that this daemon does not know: another daemon wrote it, and it waits for one
+ * that does. A daemon that leaves jobs alone must not look ready: a rollout has to stop and wait for somebody.
+ */
+export const createOnNewerJob = ({ conditions, log, goneAfterMs = GONE_AFTER_MS }: NewerJobsDependencies) => {
   const said = new Set<string>();
-  let metAt: number | undefined;
-  return {
-    /** A daemon that leaves jobs alone must not look ready: a rollout has to stop and wait for somebody. */
-    met: (queue: string, version: string): void => {
-      metAt = now();
-      const why = `jobs of version ${version} wait in ${queue}: this daemon cannot read them, so a newer one has to send them`;
-      health.fail(NEWER_JOBS, why);
-      if (said.has(`${queue} ${version}`)) return;
-      said.add(`${queue} ${version}`);
-      log.error({ queue, version }, 'jobs of a version that this daemon does not know are left alone; upgrade it');
-    },
-    /** Now and then: ready again where no such job has come up lately. */
-    settle: (): void => {
-      if (metAt === undefined || now() - metAt < goneAfterMs) return;
-      metAt = undefined;
-      said.clear();
-      health.forget(NEWER_JOBS);
-    },
+  return (queue: string, version: string): void => {
+    const what = `jobs of version ${version} wait in ${queue}: this daemon cannot read them, so a newer one has to send them`;
+    if (conditions.report('jobs', what, { lastsMs: goneAfterMs })) said.clear();
+    if (said.has(`${queue} ${version}`)) return;
+    said.add(`${queue} ${version}`);
+    log.error({ queue, version }, 'jobs of a version that this daemon does not know are left alone; upgrade it');
   };
 };
 
-export type NewerJobs = ReturnType<typeof createNewerJobs>;
+export type OnNewerJob = ReturnType<typeof createOnNewerJob>;

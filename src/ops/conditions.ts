@@ -5,15 +5,7 @@
 import { type Condition, type ConditionName, conditionKey } from '../condition.ts';
 import { iso } from '../time.ts';
 
-interface Details {
-  /** The end of the sentence: the error in words. */
-  why?: string;
-  /** Distinguishes conditions of one name. */
-  of?: string;
-  /** What mends just this one. */
-  todo?: string;
-  /** See `Condition`. */
-  under?: string;
+interface Details extends Partial<Pick<Condition, 'of' | 'why' | 'todo' | 'under'>> {
   /** It is over by itself when it was not reported for so long. */
   lastsMs?: number;
 }
@@ -34,13 +26,18 @@ export const createConditions = ({ now }: { now(): number }) => {
   };
 
   return {
-    /** `what` begins a sentence, without secrets and without a full stop. One that is reported again keeps its beginning. */
-    report: (name: ConditionName, what: string, { of = '', lastsMs, ...more }: Details = {}): void => {
+    /**
+     * `what` begins a sentence, without secrets and without a full stop. One that is reported again keeps its beginning.
+     * Gives whether it is new.
+     */
+    report: (name: ConditionName, what: string, { of = '', lastsMs, ...more }: Details = {}): boolean => {
       endThose();
       const key = conditionKey({ name, of });
-      if (!known.has(key) && known.size >= MOST) return;
-      known.set(key, { name, of, what, ...more, since: known.get(key)?.since ?? iso(now()) });
+      const before = known.get(key);
+      if (before === undefined && known.size >= MOST) return false;
+      known.set(key, { name, of, what, ...more, since: before?.since ?? iso(now()) });
       if (lastsMs !== undefined) endsAt.set(key, now() + lastsMs);
+      return before === undefined;
     },
     /** Does nothing where there was none. */
     over: (name: ConditionName, of = ''): void => {

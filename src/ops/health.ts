@@ -19,7 +19,7 @@ export interface CheckReport {
   /** ISO 8601: since when it is so. */
   since: string;
   /** One sentence; why it fails, or what is known. */
-  detail?: string;
+  detail?: string | undefined;
 }
 
 interface ReadyReport {
@@ -39,27 +39,24 @@ export const withAges = (report: HealthReport, now: number): object =>
     ? { ...report, checks: report.checks.map((one) => ({ ...one, ageSeconds: ageSeconds(one.since, now) })) }
     : { ...report, loops: report.loops.map((one) => ({ ...one, silentSeconds: ageSeconds(one.lastBeat, now) })) };
 
-interface CheckSettings {
-  /**
-   * Given: it has to be proven again within this time, and until then the daemon is not ready. For what is used all the
-   * time, the services and Redis. Left out: only a failure counts. For channels: a quiet night brings no proof and no
-   * harm either, but a token that is refused must hold up a rollout.
-   */
-  provenWithinMs?: number;
-}
-
 interface Loop {
   boundMs: number;
   beatAt: number;
 }
 
-interface Check extends CheckSettings {
+interface Check {
+  /**
+   * Given: it has to be proven again within this time, and until then the daemon is not ready. For what is used all the
+   * time, the services and Redis. Left out: only a failure counts. For channels: a quiet night brings no proof and no
+   * harm either, but a token that is refused must hold up a rollout.
+   */
+  provenWithinMs?: number | undefined;
   result: 'none' | 'proven' | 'failed';
   /** Of the result, not of its latest repetition. */
   since: number;
   /** Of its latest repetition. */
   at: number;
-  detail?: string;
+  detail?: string | undefined;
 }
 
 /** A proof from the future, after a clock was set back, is of unknown age. */
@@ -70,30 +67,27 @@ const reportCheck = (name: string, check: Check, now: number): CheckReport => {
   const { result, since, at, detail } = check;
   if (isStale(check, now)) return { name, status: 'unknown', since: iso(at), detail: 'not proven since' };
   const status = ({ none: 'unknown', proven: 'ok', failed: 'failing' } as const)[result];
-  return { name, status, since: iso(since), ...(detail === undefined ? {} : { detail }) };
+  return { name, status, since: iso(since), detail };
 };
 
 /** An unknown check blocks where a proof is due; a failing one always does. */
 const blocks = (report: CheckReport, check: Check): boolean =>
   report.status === 'failing' || (report.status === 'unknown' && check.provenWithinMs !== undefined);
 
-/**
- * `now` gives epoch milliseconds. Names are free; `service:NAME`, `protocols:NAME`, `redis` and `channel:KIND` are used.
- */
+/** As a check that fails. */
+const reportCondition = ({ name, since, what }: Condition, now: number): CheckReport => ({
+  ...{ name, status: 'failing', since: since ?? iso(now), detail: what },
+});
+
+/** Names are free; `service:NAME`, `protocols:NAME`, `redis`, `channel:KIND` and the names of conditions are used. */
 export const createHealth = ({ now, conditions = () => [] }: { now(): number; conditions?(): Condition[] }) => {
   const loops = new Map<string, Loop>();
   const checks = new Map<string, Check>();
 
   const settle = (name: string, result: Check['result'], detail: string | undefined): void => {
-    const before: Check = checks.get(name) ?? { result: 'none', since: now(), at: now() };
-    const { provenWithinMs } = before;
-    checks.set(name, {
-      result,
-      since: before.result === result ? before.since : now(),
-      at: now(),
-      ...(provenWithinMs === undefined ? {} : { provenWithinMs }),
-      ...(detail === undefined ? {} : { detail }),
-    });
+    const before = checks.get(name);
+    const since = before?.result === result ? before.since : now();
+    checks.set(name, { result, since, at: now(), provenWithinMs: before?.provenWithinMs, detail });
   };
 
   return {
@@ -113,7 +107,7 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     },
 
     /** Makes a check known before anything is known about it. */
-    expect: (name: string, settings: CheckSettings = {}): void => {
+    expect: (name: string, settings: Pick<Check, 'provenWithinMs'> = {}): void => {
       checks.set(name, { ...settings, result: 'none', since: now(), at: now() });
     },
     prove: (name: string, detail?: string): void => settle(name, 'proven', detail),
@@ -127,11 +121,7 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     /** Goes on from what another one knows of a check that is expected here, too. */
     adopt: (name: string, { provenWithinMs: _, ...known }: Check): void => {
       const own = checks.get(name);
-      if (own?.result !== 'none') return;
-      checks.set(name, {
-        ...known,
-        ...(own.provenWithinMs === undefined ? {} : { provenWithinMs: own.provenWithinMs }),
-      });
+      if (own?.result === 'none') checks.set(name, { ...known, provenWithinMs: own.provenWithinMs });
     },
     /** Epoch milliseconds: its latest proof; undefined where it was never proven, or has failed since. */
     provenAt: (name: string): number | undefined => {
@@ -149,12 +139,12 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     ready: (): ReadyReport => {
       const reports = [...checks].map(([name, check]) => ({ check, report: reportCheck(name, check, now()) }));
       const others = conditions();
-      const isReady =
-        !reports.some(({ check, report }) => blocks(report, check)) &&
-        !others.some(({ name }) => rowOf(name).stopsReady);
+      const stopping = others.filter(({ name }) => rowOf(name).stopsReady);
+      const isReady = stopping.length === 0 && !reports.some(({ check, report }) => blocks(report, check));
+      const stops = stopping.filter(({ name }) => !checks.has(name)).map((one) => reportCondition(one, now()));
       return {
         status: isReady ? 'ok' : 'not ready',
-        checks: reports.map(({ report }) => report),
+        checks: [...reports.map(({ report }) => report), ...stops],
         ...(others.length === 0 ? {} : { troubles: others }),
       };
     },

@@ -85,9 +85,9 @@ export interface ServiceStatus {
   up: boolean;
   state: ServiceCondition;
   /** Since when it is so. */
-  since?: string;
+  since?: string | undefined;
   /** Where it is not up: why, in a sentence without secrets. */
-  lastError?: string;
+  lastError?: string | undefined;
   /** How long a protocol waits between two polls at most; absent where no daemon says so. */
   pollSeconds?: number;
   /** The `poll.requestsPerSecond` with which no protocol waits too long, where the present one is too small. */
@@ -123,7 +123,7 @@ export interface DestinationStatus {
   kind: ChannelKind;
   label: string;
   /** What its provider calls it, where that is known. */
-  name?: string;
+  name?: string | undefined;
   /** Alerts that wait to be sent: for their turn, a slot or a retry. Those that wait for an approval do not count. */
   waiting: number;
   /** Alerts, since it was first sent to. */

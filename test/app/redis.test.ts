@@ -28,8 +28,9 @@ test('a private Redis that lives and does not answer is a condition until it is 
     silence: { askEveryMs: 20, rounds: 3, most: 8 },
     conditions: {
       report: (name, what) => {
-        conditions.report(name, what);
+        const isNew = conditions.report(name, what);
         said.push(conditions.current().map(conditionText).join());
+        return isNew;
       },
       over: conditions.over,
     },

@@ -1,34 +1,28 @@
 /** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
-import type { Announced } from '../conditions/store.ts';
+import { type Announced, type Over, overAmong } from '../conditions/store.ts';
 
 /** An announcement: without members it is the service as a whole, else these protocols. */
 export const isWhole = ({ members }: Pick<Announced, 'members'>): boolean => members.length === 0;
+
+/** Stands for the service beside names of protocols. */
+export const WHOLE = '';
 
 /**
  * What this daemon has lately seen announced as unread. When another daemon tells that something is read again, this one
  * may see those reads a little later: until then it must not announce the same again. `keptMs`: how long that is lately.
  */
 export const createRecent = ({ keptMs, monotonic }: { keptMs: number; monotonic(): number }) => {
-  const services = new Map<string, { wholeAt: number; protocols: Map<string, number> }>();
-  return {
-    note: (service: string, announced: readonly Announced[]): void => {
-      const at = monotonic();
-      const seen = services.get(service) ?? { wholeAt: -Infinity, protocols: new Map<string, number>() };
-      services.set(service, seen);
-      if (announced.some(isWhole)) seen.wholeAt = at;
-      for (const { members } of announced) for (const name of members) seen.protocols.set(name, at);
-      for (const [name, seenAt] of seen.protocols) if (at - seenAt >= keptMs) seen.protocols.delete(name);
-    },
-    of: (service: string) => {
-      const { wholeAt = -Infinity, protocols = new Map<string, number>() } = services.get(service) ?? {};
-      const isRecent = (at: number): boolean => monotonic() - at < keptMs;
-      const names = [...protocols].flatMap(([name, at]) => (isRecent(at) ? [name] : []));
-      return { isWhole: isRecent(wholeAt), protocols: new Set(names) };
-    },
+  const services = new Map<string, Map<string, number>>();
+  /** Gives the names of protocols, and `WHOLE`. To be called with what is announced now. */
+  return (service: string, announced: readonly Announced[]): Set<string> => {
+    const at = monotonic();
+    const seen = services.get(service) ?? new Map<string, number>();
+    services.set(service, seen);
+    for (const one of announced) for (const name of isWhole(one) ? [WHOLE] : one.members) seen.set(name, at);
+    for (const [name, seenAt] of seen) if (at - seenAt >= keptMs) seen.delete(name);
+    return new Set(seen.keys());
   };
 };
-
-export type Recent = ReturnType<ReturnType<typeof createRecent>['of']>;
 
 /** The reads of one protocol, the worst of its sources. */
 export interface Reading {
@@ -51,16 +45,16 @@ export interface ChangesInput {
   /** By protocol: those that the service lists and the config includes. */
   readings: ReadonlyMap<string, Reading>;
   announced: readonly Announced[];
-  /** What this daemon saw announced within `limits.seenLate`. */
-  recent: Recent;
+  /** What this daemon saw announced within `limits.seenLate`: protocols, and `WHOLE`. */
+  recent: ReadonlySet<string>;
   /** Milliseconds since something of the service was read again, where the whole was announced. */
   backForMs: number;
   limits: Limits;
 }
 
 export interface Changes {
-  begun?: { isWhole: boolean; protocols: string[]; unreadMs: number };
-  ended: { announced: Announced; protocols: string[] }[];
+  begun: { isWhole: boolean; protocols: string[]; unreadMs: number } | undefined;
+  ended: Over[];
 }
 
 const isReadNow = ({ usual }: Limits, reading: Reading | undefined): boolean =>
@@ -77,11 +71,9 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
     const own = [...readings].filter(([name]) => !others.has(name));
     return backForMs >= limits.tellAfter || own.every(([, reading]) => isReadNow(limits, reading));
   };
-  return announced.flatMap((one) => {
-    if (isWhole(one)) return isWholeOver() ? [{ announced: one, protocols: [] }] : [];
-    const protocols = one.members.filter((name) => !readings.has(name) || isReadNow(limits, readings.get(name)));
-    return protocols.length === 0 ? [] : [{ announced: one, protocols }];
-  });
+  const whole = announced.filter((one) => isWhole(one) && isWholeOver());
+  const isOver = (name: string): boolean => !readings.has(name) || isReadNow(limits, readings.get(name));
+  return [...whole.map((one) => ({ announced: one, members: [] })), ...overAmong(announced, isOver)];
 };
 
 /**
@@ -89,8 +81,8 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
  * to happen, so no single protocol is announced yet: not before another one was surely read later than it.
  */
 const begunOf = ({ readings, announced, recent, limits }: ChangesInput): Changes['begun'] => {
-  if (recent.isWhole || announced.some(isWhole)) return undefined;
-  const known = new Set([...recent.protocols, ...announced.flatMap(({ members }) => members)]);
+  if (recent.has(WHOLE) || announced.some(isWhole)) return undefined;
+  const known = new Set([...recent, ...announced.flatMap(({ members }) => members)]);
   const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
   const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {
@@ -103,7 +95,4 @@ const begunOf = ({ readings, announced, recent, limits }: ChangesInput): Changes
   return { isWhole: false, protocols: fresh.map(([name]) => name), unreadMs: longest(fresh) };
 };
 
-export const changesOf = (input: ChangesInput): Changes => {
-  const begun = begunOf(input);
-  return { ...(begun === undefined ? {} : { begun }), ended: endedOf(input) };
-};
+export const changesOf = (input: ChangesInput): Changes => ({ begun: begunOf(input), ended: endedOf(input) });

@@ -5,17 +5,8 @@ import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
-import { type Announced, GROUPS } from '../conditions/store.ts';
-import {
-  type Changes,
-  type ChangesInput,
-  changesOf,
-  createRecent,
-  isBack,
-  isWhole,
-  type Limits,
-  type Reading,
-} from './changes.ts';
+import { type Announced, GROUPS, type Over } from '../conditions/store.ts';
+import { type Changes, changesOf, createRecent, isBack, isWhole, type Limits, type Reading, WHOLE } from './changes.ts';
 import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
 interface BlindnessCheckDependencies {
@@ -44,11 +35,6 @@ interface BlindnessCheckDependencies {
 interface Unread extends Announced {
   reason: string | undefined;
 }
-
-/** Stands for a service of which no protocol is known. */
-const UNLISTED = '';
-
-type Readings = ChangesInput['readings'];
 
 /** The worst of each protocol's tracks. */
 const readingsOf = (tracks: Awaited<ReturnType<ReadWatch['look']>>): Map<string, Reading> => {
@@ -87,7 +73,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
       said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
     };
   },
-  ending: ({ service, watched }: BlindService, { announced, protocols }: Changes['ended'][number]): Ending => {
+  ending: ({ service, watched }: BlindService, { announced, members: protocols }: Over): Ending => {
     const { since, reason } = announced as Unread;
     const [from, to] = [Date.parse(since), now()];
     const forMs = Math.max(0, to - from);
@@ -112,7 +98,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();
-  const recent = createRecent({ keptMs: limits.seenLate, monotonic });
+  const recentOf = createRecent({ keptMs: limits.seenLate, monotonic });
 
   const sinceFirst = (moments: Map<string, number>, service: string, holds: boolean): number => {
     if (!holds) moments.delete(service);
@@ -120,12 +106,12 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     return monotonic() - (moments.get(service) ?? monotonic());
   };
 
-  const look = async (service: string): Promise<{ readings: Readings; watched: string[] }> => {
+  const look = async (service: string) => {
     const readings = readingsOf(await watch.look(service, await tracksOf(service)));
     const watched = [...readings.keys()];
     const isSilent = watched.length === 0 && !answers(service);
     const silentMs = sinceFirst(silentSince, service, isSilent);
-    if (watched.length === 0) readings.set(UNLISTED, { wasRead: !isSilent, unreadMs: silentMs });
+    if (watched.length === 0) readings.set(WHOLE, { wasRead: !isSilent, unreadMs: silentMs });
     return { readings, watched };
   };
 
@@ -139,8 +125,8 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
       people: ({ members }) => destinationsOf(service, members.length === 0 ? watched : members),
     };
     await announcer.round(group, (announced) => {
-      recent.note(service, announced);
-      const { begun, ended } = changesOf({ readings, announced, recent: recent.of(service), backForMs, limits });
+      const recent = recentOf(service, announced);
+      const { begun, ended } = changesOf({ readings, announced, recent, backForMs, limits });
       const of = { service, watched };
       return {
         begun: begun === undefined ? [] : [say.beginning(of, begun)],

@@ -32,8 +32,8 @@ export interface BrokenInput extends Subject {
   /** The error that it gave. */
   message: string;
   /** The same for people, and what the provider answered. */
-  explanation?: Explanation;
-  said?: string;
+  explanation?: Explanation | undefined;
+  said?: string | undefined;
   /** ISO 8601. */
   since: string;
   /** Alerts on their way there. */

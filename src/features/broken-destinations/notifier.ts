@@ -12,7 +12,7 @@ import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, type Announcer, type Group } from '../conditions/announcer.ts';
 import type { Outage, OutageStore } from '../conditions/outages.ts';
-import { GROUPS } from '../conditions/store.ts';
+import { GROUPS, labelsOf } from '../conditions/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
@@ -43,8 +43,7 @@ const createGroup =
     name: GROUPS.broken,
     people: async () => {
       const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
-      const routes = await Promise.all([...protocols.values()].map(routesOf));
-      return [...new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one])).values()];
+      return (await Promise.all([...protocols.values()].map(routesOf))).flatMap(({ destinations }) => destinations);
     },
     isPartOf: () => (one) => one.id === id || senderId(one.kind) === id,
     isHeldBack: async () => {
@@ -73,25 +72,21 @@ const createCounts =
     };
   };
 
-/** Destinations as people read them. */
-const createNamed =
-  ({ names }: Pick<OutageNotifierDependencies, 'names'>) =>
-  async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
-    withName(destination, (await names?.()) ?? NO_NAMES);
-
-/** The same key is the same announcement, sent once to each destination. */
-const createSend =
-  ({ announce }: Pick<OutageNotifierDependencies, 'announce'>) =>
-  async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
+const createSay = ({ announce, names }: Pick<OutageNotifierDependencies, 'announce' | 'names'>) => ({
+  /** A destination as people read it. */
+  named: async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
+    withName(destination, (await names?.()) ?? NO_NAMES),
+  /** The same key is the same announcement, sent once to each destination. */
+  send: async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
     announcement: await announce({ about, key, message }, at, to),
-    announcedTo: to.map(({ label }) => label),
-  });
+    announcedTo: labelsOf(to),
+  }),
+});
 
 /** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
 const createOnMoved = (dependencies: OutageNotifierDependencies) => {
   const { operators, fallback, labelOf, log, now } = dependencies;
-  const send = createSend(dependencies);
-  const named = createNamed(dependencies);
+  const { named, send } = createSay(dependencies);
   return async (destination: Destination, address: string): Promise<void> => {
     const label = labelOf(destination.kind, address);
     const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
@@ -108,10 +103,9 @@ const LEFT_AFTER_MS = 30_000;
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   const { outages, announcer, isSenderAnnounced, log, now } = dependencies;
-  const send = createSend(dependencies);
+  const { named, send } = createSay(dependencies);
   const groupOf = createGroup(dependencies);
   const countsOf = createCounts(dependencies);
-  const named = createNamed(dependencies);
 
   /** Announced once over all daemons, until it works again. */
   const onBroken = async (broken: Broken): Promise<void> => {
@@ -121,13 +115,11 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const isKnown = subject.isSender && (await isSenderAnnounced(subject.destination.kind));
     const since = (await outages.find(id))?.since ?? iso(now());
     const { hasFallback, ...counts } = await countsOf(subject, since);
-    const explained = explanation === undefined ? {} : { explanation };
     const facts = { reason, message, ...counts, outagesThisHour: times };
-    const words = { ...explained, ...(said === undefined ? {} : { said }) };
     const destination = await named(subject.destination);
     const outage = await outages.note(id, {
-      ...{ since, reason, message, ...explained, announcedTo: [], isAnnounced: isKnown || times > ANNOUNCED_AN_HOUR },
-      text: brokenText({ ...subject, destination, ...facts, ...words, isDisabled, since, hasFallback }),
+      ...{ since, reason, message, explanation, announcedTo: [], isAnnounced: isKnown || times > ANNOUNCED_AN_HOUR },
+      text: brokenText({ ...subject, destination, ...facts, explanation, said, isDisabled, since, hasFallback }),
       said: { text: BROKEN, fields: { destination: id, to: [subjectName(subject)], ...facts } },
     });
     if (outage.isAnnounced) log.error(outage.said.fields, BROKEN);
@@ -156,29 +148,26 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     }
   };
 
-  return { onBroken, onRecovered, complete, onMoved: createOnMoved(dependencies) };
+  return { onBroken, onRecovered, complete };
 };
 
 /** Called by `deliver/health.ts`, once over all daemons each time; what throws is logged, and called again. */
 export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
-  const { log } = dependencies;
-  const { onBroken, onRecovered, complete, onMoved } = createAnnouncements(dependencies);
+  const { onBroken, onRecovered, complete } = createAnnouncements(dependencies);
+  const onMoved = createOnMoved(dependencies);
 
-  const failed =
-    (about: Announcement, { id, label }: Destination) =>
-    (error: unknown): never => {
-      log.error({ about, destination: id, to: [label], err: error }, 'an announcement failed');
-      throw error;
-    };
+  const logged = (about: Announcement, { id, label }: Destination, announcing: Promise<void>): Promise<void> =>
+    announcing.catch((err: unknown) => {
+      dependencies.log.error({ about, destination: id, to: [label], err }, 'an announcement failed');
+      throw err;
+    });
 
   return {
     complete,
-    onBroken: (broken: Broken): Promise<void> =>
-      onBroken(broken).catch(failed('destination.broken', broken.destination)),
-    onRecovered: (subject: Subject): Promise<void> =>
-      onRecovered(subject).catch(failed('destination.well', subject.destination)),
-    onMoved: (destination: Destination, address: string): Promise<void> =>
-      onMoved(destination, address).catch(failed('destination.moved', destination)),
+    onBroken: (broken: Broken) => logged('destination.broken', broken.destination, onBroken(broken)),
+    onRecovered: (subject: Subject) => logged('destination.well', subject.destination, onRecovered(subject)),
+    onMoved: (destination: Destination, address: string) =>
+      logged('destination.moved', destination, onMoved(destination, address)),
   };
 };
 

@@ -3,11 +3,11 @@
  * those who heard of it. What it is, and in which words, say those who find it.
  */
 import type { Logger } from 'pino';
-import { type Alert, type Destination, isAnnouncement, isHuman } from '../../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isHuman, onceEach } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
-import { type Announced, type AnnouncedStore, brokenAmong } from './store.ts';
+import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
 
 /** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;
@@ -49,8 +49,7 @@ export type Beginning<T extends Announced = Announced> = Omit<T, 'text' | 'annou
 };
 
 export interface Ending {
-  /** What is over, of which announcements. */
-  of: readonly { announced: Announced; members: readonly string[] }[];
+  of: readonly Over[];
   about: Announced['about'];
   key: string;
   words(): string | Promise<string>;
@@ -67,15 +66,12 @@ const AT_ONCE = 50;
 const MOST_APART = 100;
 const UNHEARD = ', and no channel works that could announce it';
 
-const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
-
 /** The operators; where none of them can be reached, the fallback; then people of the same protocols; else nobody. */
 const createReaders =
   ({ store, operators, fallback }: AnnouncerDependencies) =>
   async (group: Group, one: Pick<Announced, 'members' | 'notHeard'>) => {
     // There may be thousands of webhooks, and nobody asks whether they work.
-    const found = ((await group.people?.(one)) ?? []).filter(isHuman);
-    const people = [...new Map(found.map((each) => [each.id, each])).values()];
+    const people = onceEach(((await group.people?.(one)) ?? []).filter(isHuman));
     const all = [...operators, ...fallback, ...people];
     const isPart = group.isPartOf?.(one) ?? (() => false);
     const isBroken = await brokenAmong(store, all);
@@ -176,9 +172,7 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   };
 
   const end = async (group: Group, { of, about, key, words, said }: Ending): Promise<void> => {
-    const readers = [
-      ...new Map(of.flatMap(({ announced }) => announced.announcedTo).map((one) => [one.id, one])).values(),
-    ];
+    const readers = onceEach(of.flatMap(({ announced }) => announced.announcedTo));
     const message = await words();
     const announcement = readers.length === 0 ? undefined : await announce({ about, key, message }, now(), readers);
     for (const { announced, members } of of) {

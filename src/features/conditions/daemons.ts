@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Condition } from '../../condition.ts';
 import type { CheckReport, Health } from '../../ops/health.ts';
-import type { ConfigStatus, DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
+import type { DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import type { PaceState } from '../../poll/pacer.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { shorten } from '../../text.ts';
@@ -13,22 +13,12 @@ import { ageText, iso } from '../../time.ts';
 import { version } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
 
-export interface DaemonReport {
-  id: string;
-  host: string;
-  pid: number;
-  version: string;
-  /** ISO 8601. */
-  startedAt: string;
+export interface DaemonReport extends Omit<DaemonStatus, 'heardAt' | 'isRunning' | 'isMissed'> {
   /** How long it had been running then. */
   uptimeMs: number;
-  /** What `/readyz` says, with its checks. */
-  ready: boolean;
-  checks: CheckReport[];
   services: ServiceStatus[];
   /** What it has found to be wrong. */
   conditions: Condition[];
-  config?: ConfigStatus;
   reload?: ReloadAnswer;
 }
 
@@ -151,11 +141,7 @@ export const servicesAsKnown = (names: readonly string[], daemons: readonly Hear
   });
 };
 
-interface SelfReportDependencies {
-  /** Who we are. */
-  id: string;
-  host: string;
-  pid: number;
+interface SelfReportDependencies extends Pick<DaemonReport, 'id' | 'host' | 'pid'> {
   /** Epoch milliseconds. */
   startedAt: number;
   /** How long it has been running. */
@@ -184,21 +170,21 @@ const serviceStatus = (
   protocols: CheckReport | undefined,
 ): ServiceStatus => {
   const { name } = reads;
-  const since = check === undefined ? {} : { since: check.since };
+  const since = check?.since;
   if (check?.status === 'ok') {
     if (reads.up && protocols?.status === 'failing') {
       return { name, up: false, state: 'partly', since: protocols.since, lastError: protocols.detail ?? NOT_LATELY };
     }
-    return reads.up ? { name, up: true, state: 'answers', ...since } : { ...reads, state: 'partly' };
+    return reads.up ? { name, up: true, state: 'answers', since } : { ...reads, state: 'partly' };
   }
   if (check?.status === 'failing') {
-    return { name, up: false, state: 'fails', ...since, lastError: check.detail ?? 'it does not answer' };
+    return { name, up: false, state: 'fails', since, lastError: check.detail ?? 'it does not answer' };
   }
   // Not proven lately, and the reads say why.
   const isStale = check?.detail !== undefined;
   if (isStale && !reads.up) return { ...reads, state: 'fails' };
   const lastError = isStale ? NOT_LATELY : 'it was not read yet';
-  return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError };
+  return { name, up: false, state: isStale ? 'fails' : 'unknown', since, lastError };
 };
 
 /** Of a service that this daemon leaves to others: what it meets there itself is no trouble of the service. */
@@ -207,7 +193,7 @@ const leftTo = (others: boolean, own: ServiceStatus): ServiceStatus =>
 
 /** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
 const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
-  const facts = { of, why, ...(since === undefined ? {} : { since }) };
+  const facts = { of, why, since };
   if (state === 'fails') return [{ name: 'service', what: `${of} cannot be read`, ...facts }];
   if (state === 'elsewhere') {
     return [{ name: 'cut-off', what: `${of} does not answer this daemon, and others read it`, ...facts }];
@@ -220,7 +206,7 @@ const checkCondition = ({ name, status, since, detail = 'no answer' }: CheckRepo
   if (status !== 'failing') return [];
   const [check, of = ''] = name.split(/:(.*)/s);
   if (check === 'channel') return [{ name: 'channel', of, what: `${of} does not work`, why: detail, since }];
-  return check === 'redis' || check === 'jobs' ? [{ name: check, of: '', what: detail, since }] : [];
+  return check === 'redis' ? [{ name: 'redis', of: '', what: detail, since }] : [];
 };
 
 export const createSelfReport = (dependencies: SelfReportDependencies) => {

@@ -3,12 +3,11 @@
  * heartbeat and the announcements are views of it.
  */
 import { type Condition, conditionKey, foldConditions, rowOf } from '../../condition.ts';
-import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
-import { type NameStore, withName } from '../names/names.ts';
+import { withName } from '../names/names.ts';
 import {
   type DaemonReport,
   type DaemonReports,
@@ -19,7 +18,7 @@ import {
 } from './daemons.ts';
 import { type NotesDependencies, notesOf } from './notes.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from './outages.ts';
-import { type Announced, type AnnouncedStore, GROUPS } from './store.ts';
+import { type Announced, type AnnouncedStore, GROUPS, labelsOf } from './store.ts';
 
 const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
   if (daemons.some(isRunning)) return [];
@@ -34,8 +33,6 @@ const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
 /** What was announced of a service: what cannot be read, or of which nothing is inspected. */
 type OfService = Pick<Announced, 'since' | 'members' | 'announcedTo'> & { service: string };
 
-const labelsOf = ({ announcedTo }: Pick<Announced, 'announcedTo'>): string[] => announcedTo.map(({ label }) => label);
-
 const memberCondition = ({ id, host, pid, silentMs }: HeardDaemon): Condition => {
   const heard = `it was last heard ${ageText(silentMs)} ago`;
   return {
@@ -47,7 +44,10 @@ const memberCondition = ({ id, host, pid, silentMs }: HeardDaemon): Condition =>
 
 const silentCondition = (one: OfService): Condition => ({
   ...{ name: 'silent', of: `${one.service} ${one.since}`, under: one.service, since: one.since },
-  ...{ what: `${one.service}: nothing is inspected of ${listText(one.members)}`, announcedTo: labelsOf(one) },
+  ...{
+    what: `${one.service}: nothing is inspected of ${listText(one.members)}`,
+    announcedTo: labelsOf(one.announcedTo),
+  },
 });
 
 const deadCondition = (dead: number): Condition[] => {
@@ -86,26 +86,21 @@ export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: Kn
     ...deadCondition(dead),
     ...daemons.filter(isRunning).flatMap(foundBy),
     ...notes,
-  ]).map((one) => {
-    const announcedTo = one.announcedTo ?? heard?.get(conditionKey(one));
-    return announcedTo === undefined ? one : { ...one, announcedTo };
-  });
+  ]).map((one) => ({ ...one, announcedTo: one.announcedTo ?? heard?.get(conditionKey(one)) }));
 
 /** Who has heard of what the watchdog and the watch over the reads announced. */
 const heardOf = (troubles: readonly Announced[], unread: readonly OfService[]): Map<string, string[]> =>
   new Map([
-    ...troubles.flatMap((one) => one.members.map((key) => [key, labelsOf(one)] as const)),
+    ...troubles.flatMap((one) => one.members.map((key) => [key, labelsOf(one.announcedTo)] as const)),
     ...unread.map((one) => {
       const name = one.members.length === 0 ? 'service' : 'unread';
-      return [conditionKey({ name, of: one.service }), labelsOf(one)] as const;
+      return [conditionKey({ name, of: one.service }), labelsOf(one.announcedTo)] as const;
     }),
   ]);
 
 export interface KnowingDependencies extends NotesDependencies {
-  config: Pick<Config, 'services' | 'channels'>;
   dead: Pick<DeadLetters, 'count' | 'trimmed'>;
   destinationStats: Pick<DestinationStats, 'list'>;
-  names: Pick<NameStore, 'all'>;
   outageStore: Pick<OutageStore, 'get'>;
   announced: Pick<AnnouncedStore, 'list'>;
   daemonReports: Pick<DaemonReports, 'list'>;
@@ -132,11 +127,13 @@ const daemonsOf = async ({ self, daemonReports }: KnowingDependencies): Promise<
 
 /** What all know now, at each call. Throws where Redis fails. */
 const createAll = (dependencies: KnowingDependencies) => async () => {
-  const { config, dead, destinationStats, names, outageStore, announced } = dependencies;
-  const [daemons, stats, named] = await Promise.all([daemonsOf(dependencies), destinationStats.list(), names.all()]);
+  const { config, dead, destinationStats, outageStore, announced } = dependencies;
+  const names = config.services.map(({ name }) => name);
+  const [daemons, stats] = await Promise.all([daemonsOf(dependencies), destinationStats.list()]);
+  const named = await dependencies.names.all();
   const destinations = stats.map((one) => withName(one, named));
   const ofServices = async (group: (service: string) => string): Promise<OfService[]> => {
-    const found = config.services.map(async ({ name: service }) =>
+    const found = names.map(async (service) =>
       (await announced.list(group(service))).map((one) => ({ ...one, service })),
     );
     return (await Promise.all(found)).flat();
@@ -148,10 +145,7 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
     heard: heardOf(await announced.list(GROUPS.watchdog), await ofServices(GROUPS.unread)),
     dead: await dead.count(),
   };
-  const services = servicesAsKnown(
-    config.services.map(({ name }) => name),
-    daemons,
-  );
+  const services = servicesAsKnown(names, daemons);
   const { notes, ...noted } = await notesOf(dependencies, services);
   return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, notes }) };
 };

@@ -6,14 +6,14 @@ import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { senderId } from '../../item.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { type Announced, createAnnouncedStore, GROUPS } from './store.ts';
+import { type Announced, createAnnouncedStore, GROUPS, labelsOf } from './store.ts';
 
 interface Facts {
   reason: DeliveryReason;
   /** The error that it gave, in a sentence without secrets. */
   message: string;
   /** The same for people; absent where nobody has words for it. */
-  explanation?: Explanation;
+  explanation?: Explanation | undefined;
 }
 
 export interface Outage extends Announced, Facts {}
@@ -82,11 +82,11 @@ export const currentOutages = async (
   return subjects.flatMap(({ id, kind, named }) => {
     const outage = found.get(id);
     if (outage === undefined) return [];
-    const { since, message: why, explanation, announcedTo } = outage;
+    const { since, message: why, explanation } = outage;
     const condition: Condition = {
       ...(id === senderId(kind) ? { name: 'channel', of: kind } : { name: 'destination', of: id, under: kind }),
-      ...{ what: `${named} takes no alerts`, why, since, announcedTo: announcedTo.map(({ label }) => label) },
-      ...(explanation && { todo: explanation.todo }),
+      ...{ what: `${named} takes no alerts`, why, since, announcedTo: labelsOf(outage.announcedTo) },
+      todo: explanation?.todo,
     };
     return [{ id, kind, condition }];
   });

@@ -26,6 +26,20 @@ export interface Announced {
   enabledAt?: string;
 }
 
+/** What is over of an announcement: these members; none where it is one thing. */
+export interface Over<T extends Announced = Announced> {
+  announced: T;
+  members: readonly string[];
+}
+
+/** Each announcement of which something is over. */
+export const overAmong = <T extends Announced>(all: readonly T[], isOver: (member: string, of: T) => boolean) =>
+  all
+    .map((announced): Over<T> => ({ announced, members: announced.members.filter((one) => isOver(one, announced)) }))
+    .filter(({ members }) => members.length > 0);
+
+export const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
+
 /** Of records, and of the lock under which they change. */
 export const GROUPS = {
   /** Outages of destinations and of senders, each by its id: see `ledger/record.ts`. */

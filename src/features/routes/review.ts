@@ -1,6 +1,6 @@
 /** Looks over where protocols lead: entries that lead nowhere, and destinations that nothing leads to any more. */
 import type { Logger } from 'pino';
-import type { Destination } from '../../alert.ts';
+import { type Destination, onceEach } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import type { AddressChanges } from '../../deliver/destinations.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
@@ -130,7 +130,7 @@ export const createRouteReview = (
     /** Every destination of every protocol, once. */
     destinations: (): Destination[] => {
       const all = reviewed().flatMap(({ destinations }) => destinations);
-      return [...new Map(all.map((one) => [one.id, one])).values()];
+      return onceEach(all);
     },
     /** Names of the protocols that lead to a destination, by its id. */
     protocolsOf: (): ReadonlyMap<Destination['id'], readonly string[]> => {

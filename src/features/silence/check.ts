@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending } from '../conditions/announcer.ts';
-import { type Announced, type AnnouncedStore, GROUPS } from '../conditions/store.ts';
+import { type Announced, type AnnouncedStore, GROUPS, type Over, overAmong } from '../conditions/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
@@ -74,8 +74,8 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
       paidUntil.set(service, Math.max(now, paidUntil.get(service) ?? now) + costMs);
     },
     /** What was found could not be announced: they are asked for again in the next round. */
-    again: (service: string, protocols: readonly string[]): void => {
-      for (const name of protocols) timesOf(service).set(name, monotonic());
+    again: (service: string, found: readonly { protocol: string }[]): void => {
+      for (const { protocol } of found) timesOf(service).set(protocol, monotonic());
     },
     isHousekeepingDue: (service: string): boolean => {
       const isDue = monotonic() - (housekeptAt.get(service) ?? Number.NEGATIVE_INFINITY) >= HOUSEKEEPING_MS;
@@ -139,7 +139,7 @@ const beginningOf = (service: string, found: readonly SilentProtocol[], at: numb
 
 const endingOf = (
   service: string,
-  { announced, members }: { announced: Announced; members: readonly string[] },
+  { announced, members }: Over,
   { watched, now }: { watched: ReadonlySet<string>; now: number },
 ): Ending => {
   const { key, since } = announced;
@@ -158,24 +158,15 @@ const changesOf = (findings: readonly Finding[], announced: readonly Announced[]
   const begun = findings.flatMap(({ protocol, silence, isSure }): SilentProtocol[] =>
     silence === undefined || !isSure || known.has(protocol) ? [] : [{ protocol, ...silence }],
   );
-  const ended = announced.flatMap((one) => {
-    // What is dated later than the newest of them is no silence any more.
-    const isHeard = (name: string): boolean => (newest.get(name) ?? 0) > Date.parse(one.since);
-    const members = one.members.filter((name) => isHeard(name) || !watched.has(name));
-    return members.length === 0 ? [] : [{ announced: one, members }];
-  });
-  return { begun, ended };
+  // What is dated later than the newest of them is no silence any more.
+  const isHeard = (name: string, { since }: Announced): boolean => (newest.get(name) ?? 0) > Date.parse(since);
+  return { begun, ended: overAmong(announced, (name, of) => isHeard(name, of) || !watched.has(name)) };
 };
 
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, isOwn, clock, log, now } = dependencies;
 
-  const ask = async (
-    service: string,
-    due: readonly string[],
-    announcedOf: ReadonlySet<string>,
-    signal: AbortSignal,
-  ) => {
+  const ask = async (service: string, due: readonly string[], before: ReadonlySet<string>, signal: AbortSignal) => {
     const known = await habits.read(service, due);
     let isDown = false;
     const asked = await mapInChunks([...due.entries()], AT_ONCE, async ([index, protocol]): Promise<Finding[]> => {
@@ -185,11 +176,10 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
         const expected = dependencies.expectEvery(protocol);
         const silenceIn = (habit: Habit): Silence | undefined => silenceOf(habit, clock(service), expected);
         const isSilent = (habit: Habit): boolean => silenceIn(habit) !== undefined;
-        const wasAnnounced = announcedOf.has(protocol);
+        const wasAnnounced = before.has(protocol);
         const probed = await probe(service, protocol, known[index], { wasAnnounced, isSilent, signal });
         times.asked(service, protocol, { isBehind: probed.behind > 0, requests: probed.requests });
-        const silence = silenceIn(probed.habit);
-        return [{ protocol, silence, ...probed }];
+        return [{ protocol, silence: silenceIn(probed.habit), ...probed }];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         times.asked(service, protocol, { requests: 1 });
@@ -219,12 +209,8 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
         ended: ended.map((one) => endingOf(service, one, { watched, now: now() })),
       };
     });
-    if (isTaken) return;
     // Another daemon is about to say something; the next answer says the same.
-    times.again(
-      service,
-      findings.map(({ protocol }) => protocol),
-    );
+    if (!isTaken) times.again(service, findings);
   };
 
   return {
@@ -236,10 +222,8 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const due = all.filter(isMine).slice(0, MOST_A_ROUND);
       if (due.length === 0) return;
       const watched = new Set(names);
-      const announced = await store.list(GROUPS.silent(service));
-      const announcedOf = new Set(announced.flatMap(({ members }) => members));
-      const findings = await ask(service, due, announcedOf, signal);
-      await tell(service, findings, watched);
+      const before = new Set((await store.list(GROUPS.silent(service))).flatMap(({ members }) => members));
+      await tell(service, await ask(service, due, before, signal), watched);
       if (times.isHousekeepingDue(service)) await habits.retain(service, watched);
     },
   };

@@ -69,8 +69,8 @@ const protocolsOf = async (
 };
 
 const heldStatus = ({ one: { destination, since, waiting }, protocols }: HeldFor): HeldStatus => {
-  const { id, kind, label, name }: HeldFor['one']['destination'] & { name?: string } = destination;
-  return { id, kind, label, ...(name === undefined ? {} : { name }), protocols, since, waiting };
+  const { id, kind, label, name }: Destination & { name?: string } = destination;
+  return { id, kind, label, name, protocols, since, waiting };
 };
 
 interface Counted {

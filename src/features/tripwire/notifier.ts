@@ -1,6 +1,6 @@
 /** Has the people of protocols that were changed at the service hear of it. */
 import type { Logger } from 'pino';
-import { type Destination, isHuman } from '../../alert.ts';
+import { type Destination, isHuman, onceEach } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { type ChannelEntry, contentId } from '../../item.ts';
@@ -57,7 +57,7 @@ export const audienceOf = (input: AudienceInput): readonly Destination[] => {
   const own = [...before, ...after].filter(isOpen);
   const isHeard = own.some((one) => isHuman(one) && isWell(one));
   const all = isHeard && !isCritical ? own : [...own, ...fallback];
-  return [...new Map(all.map((one) => [one.id, one])).values()];
+  return onceEach(all);
 };
 
 /**

@@ -1,6 +1,7 @@
 /** Looks now and then for troubles that nothing else meets: the disk, the clocks, and what Redis would lose. */
 import type { Logger } from 'pino';
 import type { Conditions } from '../../ops/conditions.ts';
+import type { lookAtRedis } from '../../redis/check.ts';
 import { ageText } from '../../time.ts';
 
 /** In bytes: what we may still write, and the whole. */
@@ -37,18 +38,9 @@ export const clockTrouble = (peer: string, aheadMs: number): string | undefined 
   return `the clock of ${peer} is ${ageText(Math.abs(aheadMs))} ${direction} ours`;
 };
 
-/** What Redis says of itself. */
-export interface RedisLook {
-  /** Its settings that may lose what is queued, each by a name and in a sentence. */
-  findings: readonly { name: string; message: string }[];
-  /** How far its clock is ahead of ours, in milliseconds; absent where it does not say. */
-  aheadMs?: number;
-}
-
 interface DetectorDependencies {
   conditions: Pick<Conditions, 'report' | 'over'>;
-  /** Undefined where Redis did not answer. */
-  lookAtRedis(): Promise<RedisLook | undefined>;
+  lookAtRedis(): ReturnType<typeof lookAtRedis>;
   dataDir: string;
   spaceOf(directory: string): Promise<DiskSpace>;
   services: readonly string[];
@@ -70,7 +62,7 @@ const saying = (message: string, of: string): [string, { why?: string; of: strin
 };
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
-  const { conditions, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
+  const { conditions, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
   const { everyMs = LOOK_EVERY_MS } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -88,7 +80,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
   };
 
   const lookAtServer = async (): Promise<void> => {
-    const seen = await lookAtRedis();
+    const seen = await dependencies.lookAtRedis();
     if (seen === undefined) return;
     for (const name of SETTINGS) {
       const finding = seen.findings.find((one) => one.name === name);

@@ -109,10 +109,8 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
       if (signal.aborted) return;
       // Not even its host is shown: some have the token there.
       const message = scrub(messageOf(error)).replaceAll(hostname, "the dead man's switch");
-      conditions.report('heartbeat', 'the heartbeat cannot be sent', {
-        why: message,
-        lastsMs: OVER_AFTER_CALLS * everyMs,
-      });
+      const lastsMs = OVER_AFTER_CALLS * everyMs;
+      conditions.report('heartbeat', 'the heartbeat cannot be sent', { why: message, lastsMs });
       failureLog.failed(GROUP, SUBJECT, new Error(message));
     }
   };

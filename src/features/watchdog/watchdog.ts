@@ -3,7 +3,7 @@ import { type Condition, conditionKey, conditionText, rowOf } from '../../condit
 import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group, News } from '../conditions/announcer.ts';
-import { type Announced, GROUPS } from '../conditions/store.ts';
+import { type Announced, GROUPS, overAmong } from '../conditions/store.ts';
 import { begunText, overText } from './message.ts';
 
 /** What was announced together, until all of it is over. */
@@ -52,15 +52,9 @@ export const changesOf = ({ current, announced, seenForMs, goneForMs, afterMs }:
   return { begun: lasting(fresh, (one) => seenForMs(conditionKey(one))), ended: lasting(gone, goneForMs) };
 };
 
-/** What all know now. */
-interface Listed {
-  conditions: readonly Condition[];
-  /** Of the daemons that run. */
-  hosts: ReadonlySet<string>;
-}
-
 interface WatchdogDependencies {
-  list(): Promise<Listed>;
+  /** What all know now; `hosts`: of the daemons that run. */
+  list(): Promise<{ conditions: readonly Condition[]; hosts: ReadonlySet<string> }>;
   announcer: Pick<Announcer, 'round'>;
   /** How long a condition has to last, and how long its end. */
   afterMs: number;
@@ -90,23 +84,20 @@ const endingOf = (
   ended: readonly string[],
   { left, hosts, now }: { left: number; hosts: ReadonlySet<string>; now: number },
 ): Ending => {
-  const of = announced
-    .map((one) => ({ announced: one, members: one.members.filter((key) => ended.includes(key)) }))
-    .filter(({ members }) => members.length > 0);
+  const of = overAmong(announced, (key) => ended.includes(key));
   const conditionsOf = (some: typeof of): Condition[] =>
     some.flatMap(({ announced: { conditions }, members }) =>
       conditions.filter((one) => members.includes(conditionKey(one))),
     );
-  const isUnknown = ({ name, at }: Condition): boolean => rowOf(name).isOfOneDaemon && !hosts.has(at ?? '');
-  const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0));
+  const asEnded = (one: Condition) => ({
+    ...one,
+    isUnknown: rowOf(one.name).isOfOneDaemon && !hosts.has(one.at ?? ''),
+  });
+  const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0)).map(asEnded);
   return {
     ...{ of, about: 'trouble.over' },
     key: contentId(...of.flatMap((one) => one.members.map((key) => `${one.announced.key} ${key}`))),
-    words: () =>
-      overText(
-        heard.map((one) => ({ ...one, isUnknown: isUnknown(one) })),
-        { left, now },
-      ),
+    words: () => overText(heard, { left, now }),
     said: { text: 'trouble in Tocsin itself is over', fields: { troubles: conditionsOf(of).map(conditionText) } },
   };
 };
@@ -127,10 +118,8 @@ export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }
       const here = conditions.map(conditionKey);
       seen.look(here);
       gone.look(announced.filter((key) => !here.includes(key)));
-      const changes = changesOf({
-        ...{ current: conditions, announced, afterMs },
-        ...{ seenForMs: seen.forMs, goneForMs: gone.forMs },
-      });
+      const [seenForMs, goneForMs] = [seen.forMs, gone.forMs];
+      const changes = changesOf({ current: conditions, announced, seenForMs, goneForMs, afterMs });
       const left = announced.length - changes.ended.length;
       return {
         begun: changes.begun.length === 0 ? [] : [beginningOf(changes.begun, now(), seen.forMs)],

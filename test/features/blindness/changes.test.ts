@@ -4,7 +4,7 @@ import {
   changesOf,
   createRecent,
   type Reading,
-  type Recent,
+  WHOLE,
 } from '../../../src/features/blindness/changes.ts';
 import type { Announced } from '../../../src/features/conditions/store.ts';
 
@@ -22,13 +22,16 @@ const told = (members: string[] = []): Announced => ({
 });
 const part = (...protocols: string[]): Announced => told(protocols);
 
-const noneRecent: Recent = { isWhole: false, protocols: new Set() };
-
-const changes = (readings: Record<string, Reading>, announced: Announced[] = [], backForMs = 0, recent = noneRecent) =>
+const changes = (
+  readings: Record<string, Reading>,
+  announced: Announced[] = [],
+  backForMs = 0,
+  recent: string[] = [],
+) =>
   changesOf({
     readings: new Map(Object.entries(readings)),
     announced,
-    recent,
+    recent: new Set(recent),
     backForMs,
     limits,
   } satisfies ChangesInput);
@@ -71,21 +74,19 @@ describe('what begins', () => {
 
 test('what another daemon has just announced as over does not begin again: its reads are seen a little later', () => {
   const all = { a: unread, b: unread };
-  expect(changes(all, [], 0, { isWhole: true, protocols: new Set() }).begun).toBeUndefined();
-  const recent = { isWhole: false, protocols: new Set(['b']) };
-  expect(changes({ a: fine, b: unread, c: unread }, [], 0, recent).begun).toMatchObject({ protocols: ['c'] });
+  expect(changes(all, [], 0, [WHOLE]).begun).toBeUndefined();
+  expect(changes({ a: fine, b: unread, c: unread }, [], 0, ['b']).begun).toMatchObject({ protocols: ['c'] });
 });
 
 test('what was announced counts as recent for a while', () => {
   let at = 0;
   const recent = createRecent({ keptMs: 1000, monotonic: () => at });
-  recent.note('main', [told(), part('a')]);
+  recent('main', [told(), part('a')]);
   at = 999;
-  recent.note('main', [part('b')]);
-  expect(recent.of('main')).toEqual({ isWhole: true, protocols: new Set(['a', 'b']) });
-  expect(recent.of('other')).toEqual({ isWhole: false, protocols: new Set() });
+  expect(recent('main', [part('b')])).toEqual(new Set([WHOLE, 'a', 'b']));
+  expect(recent('other', [])).toEqual(new Set());
   at = 1000;
-  expect(recent.of('main')).toEqual({ isWhole: false, protocols: new Set(['b']) });
+  expect(recent('main', [])).toEqual(new Set(['b']));
 });
 
 describe('what ends', () => {
@@ -97,18 +98,18 @@ describe('what ends', () => {
   test('the service, when all of it is read again', () => {
     const whole = told();
     expect(changes({ a: fine, b: late }, [whole]).ended).toEqual([]);
-    expect(changes({ a: fine, b: fine }, [whole]).ended).toEqual([{ announced: whole, protocols: [] }]);
+    expect(changes({ a: fine, b: fine }, [whole]).ended).toEqual([{ announced: whole, members: [] }]);
   });
 
   test('the service, while a protocol of its own trouble stays unread', () => {
     const whole = told();
-    expect(changes({ a: fine, b: unread }, [whole, part('b')]).ended).toEqual([{ announced: whole, protocols: [] }]);
-    expect(changes({ a: fine, b: unread }, [whole], 60_000).ended).toEqual([{ announced: whole, protocols: [] }]);
+    expect(changes({ a: fine, b: unread }, [whole, part('b')]).ended).toEqual([{ announced: whole, members: [] }]);
+    expect(changes({ a: fine, b: unread }, [whole], 60_000).ended).toEqual([{ announced: whole, members: [] }]);
   });
 
   test('protocols one by one, also one that is not listed any more', () => {
     const both = part('a', 'b');
-    expect(changes({ a: fine, b: unread }, [both]).ended).toEqual([{ announced: both, protocols: ['a'] }]);
-    expect(changes({ a: unread, c: fine }, [both]).ended).toEqual([{ announced: both, protocols: ['b'] }]);
+    expect(changes({ a: fine, b: unread }, [both]).ended).toEqual([{ announced: both, members: ['a'] }]);
+    expect(changes({ a: unread, c: fine }, [both]).ended).toEqual([{ announced: both, members: ['b'] }]);
   });
 });

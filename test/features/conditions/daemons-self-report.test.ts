@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSelfReport } from '../../../src/features/conditions/daemons.ts';
+import { createConditions } from '../../../src/ops/conditions.ts';
 import { createHealth } from '../../../src/ops/health.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
@@ -7,7 +8,9 @@ const SINCE = '2026-11-21T10:00:00.000Z';
 
 const setUp = () => {
   const clock = { now: START };
-  const health = createHealth({ now: () => clock.now });
+  const now = () => clock.now;
+  const conditions = createConditions({ now });
+  const health = createHealth({ now, conditions: conditions.current });
   health.expect('service:main', { provenWithinMs: 60_000 });
   const reads: { name: string; up: boolean; since?: string; lastError?: string; isLeft: boolean } = {
     isLeft: false,
@@ -21,7 +24,7 @@ const setUp = () => {
     scrub: (text) => text.replace('s3cret', '***'),
   });
   const service = () => report().services[0];
-  return { clock, health, reads, report, service };
+  return { clock, conditions, health, reads, report, service };
 };
 
 test('a service answers only where that was proven lately', () => {
@@ -43,19 +46,19 @@ test('reads that fail beside others are part of the truth, and say why nothing i
 });
 
 test('what it finds wrong are conditions: a service or a part of it, a channel, jobs, and what was reported', () => {
-  const { health, reads, report } = setUp();
+  const { conditions, health, reads, report } = setUp();
   const found = () => report().conditions.map(({ name, of, what, why }) => [name, of, what, why]);
   expect(found()).toEqual([]);
   health.prove('service:main');
   Object.assign(reads, { up: false, since: SINCE, lastError: 'answered 404' });
   health.fail('channel:slack', 'invalid_auth');
-  health.fail('jobs', 'jobs of version 9 wait');
+  conditions.report('jobs', 'jobs of version 9 wait');
   health.fail('redis', 'Redis does not answer');
   expect(found()).toEqual([
     ['unread', 'main', 'main can be read in part only', 'answered 404'],
     ['channel', 'slack', 'slack does not work', 'invalid_auth'],
-    ['jobs', '', 'jobs of version 9 wait', undefined],
     ['redis', '', 'Redis does not answer', undefined],
+    ['jobs', '', 'jobs of version 9 wait', undefined],
   ]);
   health.fail('service:main', 'answered 502');
   expect(found()[0]).toEqual(['service', 'main', 'main cannot be read', 'answered 502']);

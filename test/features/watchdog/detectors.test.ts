@@ -1,6 +1,6 @@
 /** What is looked for now and then: the disk, the clocks, and what Redis would lose. */
 import { expect, test } from 'vitest';
-import { createDetectors, type RedisLook } from '../../../src/features/watchdog/detectors.ts';
+import { createDetectors } from '../../../src/features/watchdog/detectors.ts';
 import { createConditions } from '../../../src/ops/conditions.ts';
 import { lookAtRedis } from '../../../src/redis/check.ts';
 import { createLines } from '../../ops/lines.ts';
@@ -12,7 +12,7 @@ const setUp = () => {
   const state = {
     elapsed: 0,
     space: WELL as typeof WELL | Error,
-    redis: { findings: [] } as RedisLook | undefined,
+    redis: { findings: [] } as Awaited<ReturnType<typeof lookAtRedis>>,
     aheadMs: 0,
   };
   const conditions = createConditions({ now: () => 0 });
