@@ -120,9 +120,10 @@ const TROUBLES: [fires: string, series: Series][] = [
   ['TocsinEventLoopBlocked', { 'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02, 0.6) }],
   // Each fires in one of these, and is silent in the other.
   [
-    'TocsinChannelFailing TocsinJobsUnreadable TocsinDiskNearlyFull TocsinHeartbeatFails',
+    'TocsinChannelFailing TocsinConfigDiffers TocsinJobsUnreadable TocsinDiskNearlyFull TocsinHeartbeatFails',
     {
       [troubleSeries('channel')]: gauge(0, 1),
+      [troubleSeries('config-differs')]: gauge(0, 1),
       [troubleSeries('jobs')]: gauge(0, 1),
       [troubleSeries('disk')]: gauge(0, 1),
       [troubleSeries('heartbeat')]: gauge(0, 1),

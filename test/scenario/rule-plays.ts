@@ -23,7 +23,7 @@ export const SHOWN = {
     ...['TocsinAuditUnfinished', 'TocsinDeliveriesDead', 'TocsinDeadLettersKept', 'TocsinSenderBroken'],
     ...['TocsinChannelFailing', 'TocsinDestinationBroken', 'TocsinRetries', 'TocsinQueueStands', 'TocsinUndelivered'],
     ...['TocsinAlertsLate', 'TocsinAlertsOftenLate', 'TocsinFallbackUsed', 'TocsinAlertsHeld', 'TocsinUnroutable'],
-    ...['TocsinRedisDown', 'TocsinConfigRefused'],
+    ...['TocsinRedisDown', 'TocsinConfigRefused', 'TocsinConfigDiffers'],
   ],
   withLimits: [
     ...['TocsinRestarts', 'TocsinDeliveriesDead', 'TocsinDeadLettersKept', 'TocsinDeadLettersRemoved'],

@@ -159,7 +159,8 @@ test.concurrent('the daemon, its config and its Redis', async ({ onTestFinished 
   const file = join(world.dataDir, 'tocsin.yaml');
   await writeFile(file, world.configText);
   const source = createConfigSource(file, world.environment);
-  const daemon = await startDaemon(await source.read(), { source });
+  const limits = { configDiffersMs: 0, configVacantMs: 500 };
+  const daemon = await startDaemon(await source.read(), { source, limits });
   onFinished(daemon.stop);
   let scraped = daemon;
   const play = await plays.of(world, () => scraped);
@@ -190,6 +191,19 @@ test.concurrent('the daemon, its config and its Redis', async ({ onTestFinished 
     fires: ['TocsinWatchesNothing'],
     break: () => write(`${world.configText}\nprotocols: { include: ["Nothing*"] }\n`),
     mend: () => write(world.configText),
+  });
+
+  await play('a daemon with another config comes, and goes', {
+    fires: ['TocsinConfigDiffers'],
+    break: async () => {
+      const { alerts } = world.config;
+      scraped = await world.start({ config: { ...world.config, alerts: { ...alerts, assessments: ['suspecious'] } } });
+    },
+    mend: async () => {
+      await scraped.stop();
+      scraped = daemon;
+      await until('it takes over', async () => (await daemon.ask('/readyz')).status === 200);
+    },
   });
 
   await play('Redis is gone', {
