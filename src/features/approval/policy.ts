@@ -20,6 +20,18 @@ type Fits = (address: string) => boolean;
 
 const WEB = /^(https?):\/\/([^/]*)(.*)$/is;
 
+/** What servers decode, some of them more than once, before they look for a file: dots, slashes, and what begins a parameter. */
+const DECODED: Readonly<Record<string, string>> = { '2e': '.', '2f': '/', '5c': '/', '3b': ';' };
+
+/**
+ * Whether a server may read the path as one that leads out of a directory, as of `/team/..%2fother`. The URL itself has no
+ * plain `..` left.
+ */
+const mayClimb = (path: string): boolean => {
+  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, (_, code: string) => DECODED[code.toLowerCase()] ?? '');
+  return decoded.split('/').some((segment) => /^\.\.(;|$)/.test(segment));
+};
+
 /**
  * Matches a web address by host and path, each with a glob of its own: the `*` of `*.example.com/*` must not match across
  * a slash and make a foreign host fit. Without a path every path fits; http has to be spelled out.
@@ -28,10 +40,11 @@ const fitsWeb = (glob: string): Fits => {
   const [, scheme = 'https', hostGlob = '', pathGlob = ''] =
     WEB.exec(/^https?:\/\//i.test(glob) ? glob : `https://${glob}`) ?? [];
   const isHost = createGlobs([hostGlob], { ignoreCase: true });
-  const isPath = pathGlob === '' ? () => true : createGlobs([pathGlob]);
+  const isIn = createGlobs([pathGlob]);
+  const isPath = ({ pathname, search }: URL) => pathGlob === '' || (isIn(pathname + search) && !mayClimb(pathname));
   return (address) => {
     const url = URL.parse(address);
-    return url?.protocol === `${scheme.toLowerCase()}:` && isHost(url.host) && isPath(url.pathname + url.search);
+    return url?.protocol === `${scheme.toLowerCase()}:` && isHost(url.host) && isPath(url);
   };
 };
 

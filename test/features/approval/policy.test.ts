@@ -36,6 +36,19 @@ describe('allow', () => {
     ['webhook:hooks.example.com', 'webhook', 'http://hooks.example.com/', false],
     ['webhook:http://hooks.example.com/*', 'webhook', 'http://hooks.example.com/x', true],
     ['webhook:http://hooks.example.com/*', 'webhook', 'https://hooks.example.com/x', false],
+    // What a server may read as the way out of the path that is allowed.
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/a%20b/c.d?e=%2f..%2ff', true],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..a/b..', true],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/../evil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/%2E%2e/evil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%2fevil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%2Fevil?x', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/%2e%2e%5cevil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/x%252f%252e%252e%252f..%25252fevil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..;a=b/evil', false],
+    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%3b/evil', false],
+    ['slack:hooks.slack.com/services/T1/*', 'slack', 'https://hooks.slack.com/services/T1/..%2fT2/B/x', false],
+    ['webhook:hooks.example.com', 'webhook', 'https://hooks.example.com/team/..%2fevil', true],
   ])('%s and %s %s: %s', (entry, kind, address, isOpen) => expect(isAllowed(entry, kind, address)).toBe(isOpen));
 });
 
