@@ -57,6 +57,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
   const shared = {
     ...context,
     isOpen: dispatching.isOpen,
+    mayMute: config.alerts.muteByButton ? async () => true : dispatching.isTrusted,
     store: store.acknowledgements,
     ledger: store.ledger,
     muteRules: config.mutes,

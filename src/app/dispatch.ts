@@ -107,7 +107,7 @@ const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<type
     names: store.names.all,
   });
   return {
-    isOpen: approval.isOpen,
+    ...{ isOpen: approval.isOpen, isTrusted: approval.isTrusted },
     filter: createFilter(activeMutes, approval),
     expireMutes,
     releaseApproved: approval.releaseApproved,
@@ -128,7 +128,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     log,
   });
   const { fallback, announce } = openFallback(shared, correlation);
-  const { isOpen, filter, expireMutes, releaseApproved } = openSuppression(shared, { fallback, announce });
+  const { isOpen, isTrusted, filter, expireMutes, releaseApproved } = openSuppression(shared, { fallback, announce });
   const inner = createDispatch({
     onTruncated: ({ id, service, protocol }, bytes) => {
       metrics.boundsReached.inc({ service, bound: 'item-bytes' });
@@ -187,7 +187,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
   const isConfigured = ({ kind }: Destination): boolean => settings.configured.has(kind);
   const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, now });
   return {
-    ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
+    ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen, isTrusted },
     ...{
       operators,
       fallback: { ...fallback, onDead },

@@ -49,12 +49,17 @@ const fallbackLine = ({ fallback }: Config): string =>
     ? 'none'
     : `${fallback.channels.map(({ name }) => name).join(', ')} after ${formatDuration(fallback.after)}`;
 
-const notes = ({ channels: { webhook }, destinations: { gate }, fallback }: Config): string[] => [
+const notes = ({ alerts, channels: { webhook }, destinations: { gate }, fallback }: Config): string[] => [
   ...(webhook !== undefined && webhook.secret === undefined && Object.keys(webhook.secrets).length === 0
     ? ['note: webhooks go out unsigned, as channels.webhook.secret is not set']
     : []),
   ...(gate && fallback === undefined
     ? ['note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved']
+    : []),
+  ...(alerts.acknowledge && !gate
+    ? [
+        `note: without destinations.gate, who can change channels at the service can add a chat of their own and acknowledge alerts there, which keeps these from the fallback${alerts.muteByButton ? ', and mute their detectors everywhere, as alerts.muteByButton is on' : ''}`,
+      ]
     : []),
 ];
 

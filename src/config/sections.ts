@@ -39,7 +39,10 @@ export const alertsSection = z.strictObject({
       'Names of detectors for people, by the name that the service gives them: { flashLoan: Flash loan }. Other names are split into words, flashLoan into Flash loan.',
     ),
   acknowledge: flag().describe(
-    'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never.',
+    'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never, where muteByButton allows it.',
+  ),
+  muteByButton: flag().describe(
+    'Every message with a button to acknowledge it may have the one that mutes. If false, only messages at destinations that the config names, that destinations.allow fits or that somebody approved (`tocsin destinations approve`) have it: a mute counts at every destination, and who can change channels at the service could add a chat to press it in.',
   ),
   incidentWindow: durationOr('10m', { minMs: 0 }).describe(
     'How long later findings of the same transaction update the first Slack or Telegram message in place. With 0s each finding is a message of its own.',

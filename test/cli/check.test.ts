@@ -52,6 +52,20 @@ describe('check', () => {
     expect((await checkConfig(await fileOf(`${gate}${fallback}`), {})).summary).not.toContain(note);
   });
 
+  it('buttons without a gate are remarked on: who changes channels at the service could press them', async () => {
+    const remarkOn = async (alerts: string, more = ''): Promise<string | undefined> => {
+      const telegram = `${SMALL}  telegram: { botToken: '1:x' }\nalerts: { ${alerts} }\n${more}`;
+      return (await checkConfig(await fileOf(telegram), {})).summary.find((line) => line.includes('destinations.gate'));
+    };
+    expect(await remarkOn('acknowledge: false')).toBeUndefined();
+    expect(await remarkOn('acknowledge: true')).toMatch(
+      /acknowledge alerts there, which keeps these from the fallback$/,
+    );
+    expect(await remarkOn('acknowledge: true, muteByButton: true')).toMatch(/and mute their detectors everywhere/);
+    const gate = 'destinations: { gate: true }\nfallback: { channels: [{ name: slack, contacts: [C1] }] }\n';
+    expect(await remarkOn('acknowledge: true', gate)).toBeUndefined();
+  });
+
   it('says what hangs on one token, where nothing else would help', async () => {
     const channels = 'channels: { slack: { botToken: xoxb-1 } }';
     const slack = `${SERVICE}\n${channels}\nfallback: { channels: [{ name: slack, contacts: [C0000001] }] }\n`;

@@ -187,7 +187,10 @@ test('forged presses do nothing, on any channel', async ({ onTestFinished }) => 
 });
 
 test('what was pressed while no daemon ran acknowledges and mutes nothing', async ({ onTestFinished }) => {
-  const world = await startAcknowledging(onTestFinished, configOf({ after: '1h' }));
+  const world = await startAcknowledging(
+    onTestFinished,
+    configOf({ after: '1h' }, { alerts: { acknowledge: true, muteByButton: true } }),
+  );
   const first = await world.start();
   await first.watching();
   await connected(world);

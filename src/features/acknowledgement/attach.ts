@@ -8,7 +8,7 @@ import type { Show } from './show.ts';
 import { type AcknowledgementParts, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
 import { mayAcknowledge } from './words.ts';
 
-interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'now'> {
+interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'mayMute' | 'now'> {
   show: Pick<Show, 'message'>;
   /** Of the page behind a link. Left out: nobody could reach it. */
   urlOf?(link: string): string;
@@ -28,7 +28,7 @@ const AS_IT_IS = async (): Promise<void> => {};
  */
 export const createAttach = (
   { buttons, withAcknowledgeLink }: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>,
-  { store, show, muteRules, urlOf, now }: AttachDependencies,
+  { store, show, muteRules, mayMute, urlOf, now }: AttachDependencies,
 ): WithButtons => {
   const withLink = async (message: Message, alerts: readonly Alert[]): Promise<Message> => {
     if (withAcknowledgeLink === undefined || urlOf === undefined) return message;
@@ -41,9 +41,10 @@ export const createAttach = (
   };
 
   /** What a press on it means. */
-  const pressedOf = ({ destination, isDigest }: Message, about: readonly Alert[]): ButtonMessage => {
+  const pressedOf = async ({ destination, isDigest }: Message, about: readonly Alert[]): Promise<ButtonMessage> => {
     const alerts = about.filter(mayAcknowledge);
-    const detectors = isDigest ? undefined : detectorsOf(alerts, muteRules);
+    const fired = isDigest ? undefined : detectorsOf(alerts, muteRules);
+    const detectors = fired !== undefined && (await mayMute(destination)) ? fired : undefined;
     const transaction = transactionOf(about);
     return {
       ...{ destination, alerts: alerts.map(({ id }) => id) },
@@ -57,7 +58,7 @@ export const createAttach = (
     const alerts = about.filter(mayAcknowledge);
     if (alerts.length === 0) return { message, sent: AS_IT_IS };
     if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
-    const kept = pressedOf(message, about);
+    const kept = await pressedOf(message, about);
     const token = tokenOf(await store.key(), destination.id, kept.alerts);
     const annotation = await annotationOf(token, kept, isChange ? store : undefined, muteRules);
     const body = buttons.put(message.body, annotation);

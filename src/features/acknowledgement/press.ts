@@ -13,7 +13,7 @@ import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { personId, personName, whoText } from './words.ts';
 
 interface PressDependencies
-  extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'operatorLog' | 'isOpen' | 'signal' | 'now'> {
+  extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'mayMute' | 'operatorLog' | 'isOpen' | 'signal' | 'now'> {
   acknowledge: Acknowledge;
   mutes: { add(mute: Mute): Promise<unknown> };
   /** Those that hold now. */
@@ -30,6 +30,7 @@ type PlannedMute =
 const REASON = 'from a button';
 
 const NOTHING = 'No detector fired that could be muted from here.';
+const NOT_FROM_HERE = 'That is not muted: nobody has approved this chat. An operator can';
 
 const sameScope = (one: Mute, other: Mute): boolean => scopeText(one) === scopeText(other);
 
@@ -42,7 +43,7 @@ const mutedText = (fresh: readonly Mute[], until: string, others: number): strin
  * The second button: plans a mute of the detectors that fired, for the protocols of the message and `muteLengthOf(muteRules)`.
  * Rejects where Redis fails.
  */
-const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: PressDependencies) => {
+const createMutePlan = ({ muteRules, mayMute, mutes, activeMutes, operatorLog, now }: PressDependencies) => {
   const length = formatDuration(muteLengthOf(muteRules));
 
   const begin = async (fresh: readonly Mute[]): Promise<void> => {
@@ -52,8 +53,10 @@ const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: Pre
     }
   };
 
-  return async ({ detectors = [] }: ButtonMessage, { name, userId }: Person): Promise<PlannedMute> => {
+  return async ({ destination, detectors = [] }: ButtonMessage, { name, userId }: Person): Promise<PlannedMute> => {
     if (detectors.length === 0) return { refused: NOTHING };
+    if (!(await mayMute(destination)))
+      return { refused: `${NOT_FROM_HERE}: tocsin destinations approve ${destination.id}` };
     const author = whoText({ by: name, userId });
     let wanted: Mute[];
     try {
@@ -81,7 +84,7 @@ export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, fac
 
 /**
  * Why a press has no effect; also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
- * message. `stranger`: the person may not press here. `rule`: the config forbids the mute. `late`: it was pressed so long
+ * message. `stranger`: the person may not press here. `rule`: the config forbids the mute, or it is not allowed from there. `late`: it was pressed so long
  * ago that a mute would surprise people. `flood`: this person, or all together, pressed too often within a minute.
  */
 export const REFUSAL_REASONS = ['unknown', 'elsewhere', 'stranger', 'rule', 'late', 'flood'] as const;

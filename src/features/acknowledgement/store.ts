@@ -40,6 +40,8 @@ export interface AcknowledgementParts {
   muteRules: MuteRules;
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
+  /** Whether messages there may have the button that mutes: a mute counts at every destination. */
+  mayMute(destination: Destination): Promise<boolean>;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;

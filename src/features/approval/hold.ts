@@ -138,7 +138,13 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
   const drain = createDrain(dependencies);
   const end = createEnd(dependencies);
 
+  const trusts = createApprovalPolicy({ ...dependencies, gate: true });
+
   const isOpen = async (): Promise<IsOpen> => policy(gate ? await held.approved() : new Set());
+
+  /** Redis is asked only about what the config does not name. */
+  const isTrusted = async (destination: Destination): Promise<boolean> =>
+    trusts(new Set())(destination) || trusts(await held.approved())(destination);
 
   /** A notification that was held before its inspection may be covered by now: its job looks. */
   const send = async (parcels: readonly Parcel[]): Promise<void> => {
@@ -176,6 +182,8 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
 
   return {
     isOpen,
+    /** Whether the config names it, or somebody approved it; also where no gate demands that. */
+    isTrusted,
     /** Holds alerts; durable when it resolves. Gives how many. */
     hold,
     /** Enqueues parcels whose destinations are open, and holds the others. Gives how many deliveries are held. */

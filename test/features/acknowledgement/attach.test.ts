@@ -28,6 +28,7 @@ const setUp = async (address: string) => {
       store,
       show: { message: () => {} },
       muteRules: { maxLength: 1000, never: [] },
+      mayMute: async () => true,
       now: Date.now,
     },
   );

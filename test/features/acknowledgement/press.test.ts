@@ -1,7 +1,7 @@
 /** What a press does, over a real Redis: a forged one does nothing, whoever makes it up and however. */
 import { pino } from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, Mute } from '../../../src/alert.ts';
+import type { Alert, Destination, Mute } from '../../../src/alert.ts';
 import { createStore } from '../../../src/app/store.ts';
 import type { Press, PressAnswer } from '../../../src/channels/channel.ts';
 import { createAcknowledge } from '../../../src/features/acknowledgement/acknowledge.ts';
@@ -58,6 +58,8 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
     now: () => NOW,
   });
   let muteFails = false;
+  const notApproved = new Set<string>();
+  const mayMute = async ({ id }: Destination): Promise<boolean> => !notApproved.has(id);
   const attach = createAttach(
     {
       buttons: {
@@ -72,10 +74,10 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
         listen: async () => {},
       },
     },
-    { store: store.acknowledgements, show, muteRules: rules, now: () => NOW },
+    { store: store.acknowledgements, show, muteRules: rules, mayMute, now: () => NOW },
   );
   const pressed = createPressed({
-    ...{ store: store.acknowledgements, operatorLog: store.operatorLog, acknowledge, muteRules: rules, log },
+    ...{ store: store.acknowledgements, operatorLog: store.operatorLog, acknowledge, muteRules: rules, mayMute, log },
     mutes: {
       add: async (one) => {
         if (muteFails) throw new Error('Redis is away');
@@ -115,7 +117,7 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
   };
   return {
     ...{ ...place, store, key, send, press, pressRaw, pressed, refusals, refusalFacts, clock, revoked },
-    ...{ shown, mutes, metrics, attach, lines },
+    ...{ shown, mutes, metrics, attach, lines, notApproved },
     failMutes: (): void => {
       muteFails = true;
     },
@@ -463,6 +465,19 @@ describe('the second button', () => {
     const { text, isRefused } = await world.press(token, mutePress);
     expect(isRefused).toBe(true);
     expect(text).toContain('mutes.never says that flashLoan is never muted');
+    expect(world.mutes).toEqual([]);
+    expect(world.refusals).toEqual({ rule: 1 });
+  });
+
+  test('is not where nobody approved the destination, and is refused where it was revoked since', async () => {
+    const world = setUp();
+    const { token = '', names } = await world.send([ONE]);
+    expect(names).toEqual(['acknowledge', 'mute']);
+    world.notApproved.add(HERE.id);
+    expect((await world.send([inspection(4, ['flashLoan'])])).names).toEqual(['acknowledge']);
+    const { text, isRefused } = await world.press(token, mutePress);
+    expect(isRefused).toBe(true);
+    expect(text).toContain(`tocsin destinations approve ${HERE.id}`);
     expect(world.mutes).toEqual([]);
     expect(world.refusals).toEqual({ rule: 1 });
   });

@@ -44,7 +44,12 @@ describe('allow', () => {
     ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%2fevil', false],
     ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%2Fevil?x', false],
     ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/%2e%2e%5cevil', false],
-    ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/x%252f%252e%252e%252f..%25252fevil', false],
+    [
+      'webhook:hooks.example.com/team/*',
+      'webhook',
+      'https://hooks.example.com/team/x%252f%252e%252e%252f..%25252fevil',
+      false,
+    ],
     ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..;a=b/evil', false],
     ['webhook:hooks.example.com/team/*', 'webhook', 'https://hooks.example.com/team/..%3b/evil', false],
     ['slack:hooks.slack.com/services/T1/*', 'slack', 'https://hooks.slack.com/services/T1/..%2fT2/B/x', false],
