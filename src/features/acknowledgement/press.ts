@@ -43,7 +43,7 @@ const mutedText = (fresh: readonly Mute[], until: string, others: number): strin
  * The second button: plans a mute of the detectors that fired, for the protocols of the message and `muteLengthOf(muteRules)`.
  * Rejects where Redis fails.
  */
-const createMutePlan = ({ muteRules, mayMute, mutes, activeMutes, operatorLog, now }: PressDependencies) => {
+const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: PressDependencies) => {
   const length = formatDuration(muteLengthOf(muteRules));
 
   const begin = async (fresh: readonly Mute[]): Promise<void> => {
@@ -53,10 +53,8 @@ const createMutePlan = ({ muteRules, mayMute, mutes, activeMutes, operatorLog, n
     }
   };
 
-  return async ({ destination, detectors = [] }: ButtonMessage, { name, userId }: Person): Promise<PlannedMute> => {
+  return async ({ detectors = [] }: ButtonMessage, { name, userId }: Person): Promise<PlannedMute> => {
     if (detectors.length === 0) return { refused: NOTHING };
-    if (!(await mayMute(destination)))
-      return { refused: `${NOT_FROM_HERE}: tocsin destinations approve ${destination.id}` };
     const author = whoText({ by: name, userId });
     let wanted: Mute[];
     try {
@@ -110,7 +108,7 @@ interface Refusal {
 
 /** Handles the presses of all kinds; what it gives never rejects. */
 export const createPressed = (dependencies: PressDependencies) => {
-  const { store, acknowledge, isOpen, onRefused, log, signal, now } = dependencies;
+  const { store, acknowledge, isOpen, mayMute, onRefused, log, signal, now } = dependencies;
   const planMute = createMutePlan(dependencies);
   const presses = createMinuteLimit(now, MOST_PRESSES);
   const warnings = createMinuteLimit(now, MOST_WARNINGS);
@@ -144,14 +142,16 @@ export const createPressed = (dependencies: PressDependencies) => {
     message: ButtonMessage,
     person: Person,
   ): Promise<PressAnswer | undefined> => {
-    const planned = await planMute(message, person);
+    const { id: destination } = message.destination;
+    const planned = (await mayMute(message.destination))
+      ? await planMute(message, person)
+      : { refused: `${NOT_FROM_HERE}: tocsin destinations approve ${destination}` };
     if (planned.refused !== undefined) return refuse(kind, press, { reason: 'rule', text: planned.refused }, message);
     const answer = { text: planned.text, isRefused: false };
     if (press.answerFirst !== undefined && !(await press.answerFirst(answer))) {
       return refuse(kind, press, { reason: 'late' }, message);
     }
     await planned.begin();
-    const { id: destination } = message.destination;
     const who = { author: person.name, ...(person.userId === undefined ? {} : { user: person.userId }) };
     const facts = { button: press.name, ...who, destination, alert: message.alerts[0] };
     log.info({ kind, outcome: planned.outcome, ...facts }, ACCEPTED);
