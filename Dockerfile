@@ -26,11 +26,12 @@ RUN apt-get update \
  && rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/include/node \
  && rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 WORKDIR /app
-# For what the config leaves out: data in the volume, and a page that can be reached where its port is published. With
-# the host's network, set TOCSIN_OPS_LISTEN=127.0.0.1:9464.
+# For what the config leaves out: data in the volume, a page that can be reached where its port is published, and an address
+# for the health check that nobody outside reaches. With the host's network, set TOCSIN_OPS_LISTEN=127.0.0.1:9464.
 ENV NODE_ENV=production \
     TOCSIN_DATA_DIR=/data/data \
     TOCSIN_OPS_LISTEN=0.0.0.0:9464 \
+    TOCSIN_OPS_PROBES=127.0.0.1:9466 \
     XDG_CACHE_HOME=/data/.cache \
     TOCSIN_CONFIG=/etc/tocsin/tocsin.yaml
 COPY --from=packages /app/node_modules ./node_modules
@@ -48,9 +49,9 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 9464
 # Healthy means: the daemon's loops run. A service or channel that is down is no reason to restart (see /readyz).
-# If `ops.listen` has another port, set TOCSIN_HEALTH_URL.
+# If `ops.probes` has another port, set TOCSIN_HEALTH_URL.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9464/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9466/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Last, so that another revision builds nothing else again: docker build --build-arg REVISION=$(git rev-parse HEAD) .
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Tocsin" \

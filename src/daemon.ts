@@ -91,15 +91,15 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     // Up before any work begins, so that the start can be watched.
     const server = createOpsServer(first.endpoints);
     lifecycle.onStop('ops', server.stop);
-    const { url } = await server.start();
+    const urls = await server.start();
     await host.demandRedis();
     await first.start();
-    return { url, generations, first };
+    return { urls, generations, first };
   };
 
   const start = async (): Promise<{ opsUrl: string }> => {
     const host = await openHost();
-    const { url, generations, first } = await work(host);
+    const { urls, generations, first } = await work(host);
     const { source, onRead = () => {} } = dependencies;
     const onAnswered = (): void => reporting.tellNow();
     // With a source the config can be read again.
@@ -110,8 +110,10 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     lifecycle.onStop('report', () => reporting.ended);
     reloading?.watch();
     started.resolve(reloading);
-    log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
-    return { opsUrl: url };
+    const { url: ops, probesUrl: probes } = urls;
+    const services = config.services.map(({ name }) => name);
+    log.info({ version, ops, ...(probes !== undefined && { probes }), services }, 'started');
+    return { opsUrl: ops };
   };
 
   return {

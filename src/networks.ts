@@ -24,3 +24,14 @@ export const networkOf = (entry: string): Network | undefined => {
 
 export const contains = ([base, bits]: Network, address: IpAddress): boolean =>
   base.kind() === address.kind() && address.match(base, bits);
+
+/**
+ * Whom an address stands for, where somebody's share is counted: of IPv6 the network of 64 bits, of which one subscriber has
+ * every address. Empty where there is none.
+ */
+export const sourceOf = (address: string | undefined): string => {
+  const parsed = parseAddress(address ?? '');
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? '';
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+};

@@ -75,6 +75,11 @@ const proxyLines = ({ proxyVariables }: Config): string[] => {
   return [`proxy: by ${keys.join(' and ')}, where a section names no proxy`];
 };
 
+const probesText = (loaded: LoadedConfig): string => {
+  const { probes } = loaded.config.ops;
+  return probes === undefined ? '' : `; probes at ${probes}${fromVariable(loaded, 'ops', 'probes')}`;
+};
+
 /** The configuration in a few lines, for the person who has just written it. */
 const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
@@ -84,7 +89,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `protocols: ${protocolsLine(config)}`,
   `channels: ${summariesOf(config.channels).join('; ')}`,
   `fallback: ${fallbackLine(config)}`,
-  `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
+  `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}${probesText(loaded)}`,
   ...proxyLines(config),
   ...notes(config),
   ...hangingOn(config).map((text) => `note: ${text}`),

@@ -6,12 +6,12 @@
 import { CHANNEL_KINDS, type ChannelKind, isChannelKind } from '../alert.ts';
 import { GROUP_WAIT_DEFAULT } from '../channels/email/config.ts';
 import { kindFacts } from '../channels/registry.ts';
-import { parseDuration } from '../schema/fields.ts';
+import { parseDuration, parseHostPort } from '../schema/fields.ts';
 import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './poll-section.ts';
 import { type Breach, has, listOf, mapOf, type Path, type Values } from './problems.ts';
 import { redisBreaches } from './redis-section.ts';
-import { FALLBACK_AFTER_DEFAULT } from './sections.ts';
+import { FALLBACK_AFTER_DEFAULT, OPS_LISTEN_DEFAULT } from './sections.ts';
 
 const isAuthorization = (name: string): boolean => name.toLowerCase() === 'authorization';
 
@@ -115,6 +115,23 @@ const queuesBehindToken = (config: Values): Breach[] => {
   if (ops.queues !== true || has(ops, 'token')) return [];
   const rule = 'needs ops.token: only who signs in with it may look into the queues, which hold whole alerts';
   return [{ path: ['ops', 'queues'], rule }];
+};
+
+/** Of every interface, or of loopback. */
+const boundTo = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return '*';
+  return host === 'localhost' || host === '::1' || host.startsWith('127.') ? 'loopback' : host;
+};
+
+const probesApart = (config: Values): Breach[] => {
+  const ops = mapOf(config.ops);
+  const [listen, probes] = [ops.listen ?? OPS_LISTEN_DEFAULT, ops.probes].map((value) =>
+    typeof value === 'string' ? parseHostPort(value) : undefined,
+  );
+  if (listen === undefined || probes === undefined || probes.port === 0 || listen.port !== probes.port) return [];
+  const hosts = [listen, probes].map(({ host }) => boundTo(host));
+  if (!hosts.includes('*') && hosts[0] !== hosts[1]) return [];
+  return [{ path: ['ops', 'probes'], rule: `must have another port than ops.listen, which takes ${listen.port}` }];
 };
 
 const trustedProxyBesideToken = (config: Values): Breach[] => {
@@ -229,6 +246,7 @@ const RULES = [
   derivedFromSomething,
   receiverBreaches,
   queuesBehindToken,
+  probesApart,
   trustedProxyBesideToken,
   acknowledgement,
   reachableEntries,

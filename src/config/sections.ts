@@ -191,11 +191,18 @@ export const destinationsSection = z.strictObject({
 
 const HEADER_RULE = 'must be the name of a header, such as X-Forwarded-User';
 
+export const OPS_LISTEN_DEFAULT = '127.0.0.1:9464';
+
 export const opsSection = z.strictObject({
   listen: hostPort({ anyPort: true })
-    .prefault('127.0.0.1:9464')
+    .prefault(OPS_LISTEN_DEFAULT)
     .describe(
       'Address and port; port 0 means any free port. A variable TOCSIN_OPS_LISTEN stands for this key where it is left out: in the container it is 0.0.0.0:9464. Keep that port off the public network.',
+    ),
+  probes: hostPort({ anyPort: true })
+    .exactOptional()
+    .describe(
+      'A second address and port, which answers /livez and /readyz and nothing else: whoever holds connections of listen cannot make an orchestrator believe that the daemon is gone. A variable TOCSIN_OPS_PROBES stands for this key where it is left out: in the container it is 127.0.0.1:9466. Let probes alone reach it.',
     ),
   publicUrl: httpUrl()
     .exactOptional()

@@ -56,7 +56,7 @@ export const changesOf = (before: Config, after: Config): Path[] => {
 };
 
 /** What is opened once, when the process starts. */
-const RESTART_ONLY: readonly Path[] = [['redis'], ['dataDir'], ['ops', 'listen']];
+const RESTART_ONLY: readonly Path[] = [['redis'], ['dataDir'], ['ops', 'listen'], ['ops', 'probes']];
 
 export const needsRestart = (path: Path): boolean =>
   RESTART_ONLY.some((only) => only.every((key, index) => path[index] === key));

@@ -17,6 +17,7 @@ const DEFAULTS: readonly EnvironmentDefault[] = [
   { variable: 'TOCSIN_REDIS_URL', path: ['redis', 'url'], instead: ['sentinel', 'cluster'] },
   { variable: 'TOCSIN_DATA_DIR', path: ['dataDir'] },
   { variable: 'TOCSIN_OPS_LISTEN', path: ['ops', 'listen'] },
+  { variable: 'TOCSIN_OPS_PROBES', path: ['ops', 'probes'] },
 ];
 
 type Section = Record<string, unknown>;

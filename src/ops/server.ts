@@ -1,37 +1,16 @@
 /** The endpoints for operators: liveness, readiness, metrics, the status as JSON, and the pages for people. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { UsageError } from '../errors.ts';
 import { createRareWarning } from '../rarely.ts';
 import { escapeInvisible } from '../text.ts';
 import { oneAtATime, withinTime } from '../waiting.ts';
 import { type Answer, type Asked, askedOf, ONLY_READ, type OpsPages, send, TEXT_TYPE } from './answer.ts';
 import { type Health, type HealthReport, withAges } from './health.ts';
+import { createListener, type ListenerLimits, parseListen } from './listener.ts';
 import type { Metrics } from './metrics.ts';
 import type { StatusReport } from './status.ts';
-
-/** `ops.listen` as Node wants it; no host is every interface: `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
-const parseListen = (listen: string): { host?: string; port: number } => {
-  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(listen) ?? [];
-  const port = Number(digits);
-  if (!(port <= 65_535)) throw new UsageError(`ops.listen must be HOST:PORT (got '${listen}')`);
-  const host = bracketed ?? plain;
-  return host ? { host, port } : { port };
-};
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another program',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'the port needs more rights than this program has',
-  ENOTFOUND: 'no such host',
-};
-
-const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError => {
-  const { code = 'unknown error' } = error;
-  return new UsageError(`ops.listen: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
-};
 
 interface HostCheckSettings {
   /** What is listened on; none is every interface. */
@@ -73,12 +52,11 @@ export const createHostCheck = ({ host, publicUrl, ownHost }: HostCheckSettings)
   };
 };
 
-/** An import of it would load all that Node's `fetch` needs as well: 14 MB, and a tenth of a second. */
-const { createServer } = process.getBuiltinModule('node:http');
-
 export interface OpsServerSettings {
   /** `host:port`; port 0 takes a free one, no host every interface. */
   listen: string;
+  /** An address for `/livez` and `/readyz` alone, which the connections of `listen` cannot hold shut. Default: there is none. */
+  probes?: string;
   /** Where people reach the server through a proxy: its host may be asked for as well. */
   publicUrl?: string;
   health: Pick<Health, 'live' | 'ready'>;
@@ -88,14 +66,7 @@ export interface OpsServerSettings {
   pages?: OpsPages;
   log: Pick<Logger, 'warn'>;
   now(): number;
-  limits?: Partial<OpsLimits>;
-}
-
-interface OpsLimits {
-  /** Open at once; more are closed as they come. Default 100. */
-  connections: number;
-  /** A connection says within this time what it wants, or is closed. Default 5000. */
-  headersMs: number;
+  limits?: Partial<ListenerLimits>;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -105,15 +76,6 @@ const STATUS_TIMEOUT_MS = 3000;
 
 /** What a name in the DNS can have, and its port. */
 const LONGEST_HOST = 260;
-
-const LIMITS: OpsLimits = { connections: 100, headersMs: 5000 };
-
-/** A connection on which nothing moves is closed: one who reads no answer keeps no place. */
-const IDLE_MS = 15_000;
-/** How often Node looks for connections that are late. */
-const LOOK_FOR_LATE_MS = 1000;
-
-const PATHS = '/, /livez, /readyz, /metrics or /status.json';
 
 /** Read on a terminal, too. */
 const jsonAnswer = (code: number, report: object): Answer => ({
@@ -127,19 +89,30 @@ const healthAnswer = (report: HealthReport, now: number): Answer =>
 
 type Endpoints = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
-const endpointsOf = ({ health, metrics, now }: OpsServerSettings, ask: OpsServerSettings['status']): Endpoints => ({
+const probesOf = ({ health, now }: OpsServerSettings): Endpoints => ({
   '/livez': () => healthAnswer(health.live(), now()),
   '/readyz': () => healthAnswer(health.ready(), now()),
-  '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
-  '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
 });
+
+const endpointsOf = (settings: OpsServerSettings): Endpoints => {
+  const { metrics } = settings;
+  const ask = oneAtATime(settings.status);
+  return {
+    ...probesOf(settings),
+    '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
+    '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
+  };
+};
 
 const answerTo = async (endpoints: Endpoints, pages: OpsPages | undefined, asked: Asked): Promise<Answer> => {
   const shown = pages?.answer(asked);
   if (shown !== undefined) return shown;
   const { path, request } = asked;
   const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-  if (endpoint === undefined) return { code: 404, type: TEXT_TYPE, body: `not found: try ${PATHS}\n` };
+  if (endpoint === undefined) {
+    const there = [...(pages === undefined ? [] : ['/']), ...Object.keys(endpoints)];
+    return { code: 404, type: TEXT_TYPE, body: `not found: try ${there.join(', ')}\n` };
+  }
   return request.method === 'GET' || request.method === 'HEAD' ? endpoint() : ONLY_READ;
 };
 
@@ -155,14 +128,18 @@ const shownPath = (path: string): string => {
   return rest.length === 0 ? path : `/${first}/…`;
 };
 
-type Handler = ReturnType<typeof createHandler>;
+interface Served {
+  /** Of the config. */
+  key: string;
+  listen: string;
+  endpoints: Endpoints;
+  pages?: OpsPages | undefined;
+}
 
 /** A page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
-const createHandler = (settings: OpsServerSettings) => {
-  const { listen, publicUrl, pages, log, now } = settings;
-  const endpoints = endpointsOf(settings, oneAtATime(settings.status));
+const createHandler = ({ publicUrl, log, now }: OpsServerSettings, { key, listen, endpoints, pages }: Served) => {
   const warnOfHost = createRareWarning({ log, now, text: 'refused a request for another host' });
-  const { host: listenHost } = parseListen(listen);
+  const { host: listenHost } = parseListen(key, listen);
   const mayAskFor = createHostCheck({ host: listenHost, publicUrl, ownHost: hostname() });
 
   const answer = (asked: Asked): Promise<Answer> =>
@@ -183,61 +160,41 @@ const createHandler = (settings: OpsServerSettings) => {
   };
 };
 
-const openServer = (
-  handle: Handler,
-  { connections, headersMs }: OpsLimits,
-  { log, now }: OpsServerSettings,
-): Server => {
-  const server = createServer(
-    {
-      headersTimeout: headersMs,
-      // A body is a small form.
-      requestTimeout: 2 * headersMs,
-      connectionsCheckingInterval: Math.min(headersMs, LOOK_FOR_LATE_MS),
-    },
-    (request, response) => void handle(request, response),
-  );
-  server.setTimeout(IDLE_MS);
-  server.maxConnections = connections;
-  const warnOfDrop = createRareWarning({ log, now, text: 'closed a connection: too many are open' });
-  return server.on('drop', () => warnOfDrop({ connections }));
-};
-
-/** Serves the pages to requests that name this server. It bounds open connections and closes slow ones. */
+/** Serves the pages to requests that name this server, and probes at an address of their own. */
 export const createOpsServer = (settings: OpsServerSettings) => {
-  const { listen } = settings;
-  let server: Server | undefined;
-  let handle = createHandler(settings);
+  const { probes, limits, log, now } = settings;
+  const ofAll = { key: 'ops.listen', listen: settings.listen };
+  const ofProbes = probes === undefined ? undefined : { key: 'ops.probes', listen: probes };
+  const handlersOf = (by: OpsServerSettings) => ({
+    all: createHandler(by, { ...ofAll, endpoints: endpointsOf(by), pages: by.pages }),
+    probes: ofProbes && createHandler(by, { ...ofProbes, endpoints: probesOf(by) }),
+  });
+  let handlers = handlersOf(settings);
+  const shared = { limits, log, now };
+  const main = createListener({
+    ...{ ...shared, ...ofAll },
+    handle: (request, response) => void handlers.all(request, response),
+  });
+  const forProbes =
+    ofProbes &&
+    createListener({
+      ...{ ...shared, ...ofProbes },
+      handle: (request, response) => void handlers.probes?.(request, response),
+    });
 
   return {
-    /** Answers by these settings from now on, at the same address. */
+    /** Answers by these settings from now on, at the same addresses. */
     use: (next: OpsServerSettings): void => {
-      handle = createHandler({ ...next, listen });
+      handlers = handlersOf(next);
     },
-    /** Throws a `UsageError` where the address cannot be had. */
-    start: async (): Promise<{ url: string }> => {
-      const address = parseListen(listen);
-      const listening = Promise.withResolvers<void>();
-      server = openServer(
-        (request, response) => handle(request, response),
-        { ...LIMITS, ...settings.limits },
-        settings,
-      );
-      server.once('error', listening.reject).listen(address, listening.resolve);
-      await listening.promise.catch((error: NodeJS.ErrnoException) => {
-        throw cannotListen(listen, error);
-      });
-      const bound = server.address();
-      if (bound === null || typeof bound === 'string') throw new Error('the ops server has no address');
-      return { url: `http://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}` };
+    /** Throws a `UsageError` where an address cannot be had. */
+    start: async (): Promise<{ url: string; probesUrl?: string }> => {
+      const url = await main.start();
+      return forProbes === undefined ? { url } : { url, probesUrl: await forProbes.start() };
     },
     /** Legal before `start`; may be called again. */
     stop: async (): Promise<void> => {
-      if (server?.listening !== true) return;
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
-      await closed.promise;
+      await Promise.all([main.stop(), forProbes?.stop()]);
     },
   };
 };

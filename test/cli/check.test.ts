@@ -44,6 +44,12 @@ describe('check', () => {
     ]);
   });
 
+  it('says where probes are answered apart from the page', async () => {
+    const file = await fileOf(`${SMALL}ops: { listen: "0.0.0.0:9464" }\n`);
+    const { summary } = await checkConfig(file, { TOCSIN_OPS_PROBES: '127.0.0.1:9466' });
+    expect(summary).toContain('ops: 0.0.0.0:9464; probes at 127.0.0.1:9466 (from TOCSIN_OPS_PROBES)');
+  });
+
   it('says that alerts held for an approval reach nobody, unless there is a fallback', async () => {
     const gate = `${SMALL}destinations: { gate: true }\n`;
     const note = 'note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved';

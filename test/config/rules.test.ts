@@ -61,6 +61,31 @@ describe('ops.queues', () => {
   );
 });
 
+describe('ops.probes', () => {
+  it.each([
+    'listen: "127.0.0.1:9500", probes: "127.0.0.1:9500"',
+    'listen: "0.0.0.0:9500", probes: "127.0.0.1:9500"',
+    'listen: "10.0.0.1:9500", probes: "[::]:9500"',
+    'listen: "localhost:9500", probes: "127.0.0.1:9500"',
+    'probes: "127.0.0.1:9464"',
+  ])('is refused where ops.listen takes its port: { %s }', (ops) =>
+    expect(problemsOf(`${SMALL}ops: { ${ops} }`)).toEqual([
+      expect.stringMatching(/^c\.yaml:3:\d+: ops\.probes: must have another port than ops\.listen, which takes 9\d+/),
+    ]),
+  );
+
+  it.each([
+    'probes: "0.0.0.0:9466"',
+    'listen: "127.0.0.1:9500", probes: "10.0.0.1:9500"',
+    'listen: "127.0.0.1:0", probes: "127.0.0.1:0"',
+  ])('is taken with { %s }', (ops) => expect(problemsOf(`${SMALL}ops: { ${ops} }`)).toEqual([]));
+
+  it('is an address and a port', () =>
+    expect(problemsOf(`${SMALL}ops: { probes: 9466 }`)).toEqual([
+      expect.stringMatching(/ops\.probes: must be host:port, like 127\.0\.0\.1:9464/),
+    ]));
+});
+
 describe('ops.trustedProxy', () => {
   it('is refused without the token that signs the forms', () =>
     expect(problemsOf(`${SMALL}ops: { trustedProxy: { networks: [10.0.0.1] } }`)).toEqual([

@@ -44,9 +44,9 @@ test('what is opened once, at the start, needs a restart', () => {
   const paths = changesOf(
     read(SMALL),
     read(
-      `${SMALL}redis: { url: "redis://elsewhere" }\ndataDir: /else\nops: { listen: "127.0.0.1:1", publicUrl: "https://x.example.com" }\n`,
+      `${SMALL}redis: { url: "redis://elsewhere" }\ndataDir: /else\nops: { listen: "127.0.0.1:1", probes: "127.0.0.1:2", publicUrl: "https://x.example.com" }\n`,
     ),
   );
-  expect(paths.filter(needsRestart).map(showPath)).toEqual(['redis.url', 'dataDir', 'ops.listen']);
+  expect(paths.filter(needsRestart).map(showPath)).toEqual(['redis.url', 'dataDir', 'ops.listen', 'ops.probes']);
   expect(paths.map(showPath)).toContain('ops.publicUrl');
 });

@@ -24,6 +24,13 @@ test('a config that leaves the keys out gets them, one that has them keeps its o
   expect(seen(`${SMALL}${own}`)).toEqual({ url: 'redis://own', dataDir: './own', listen: '127.0.0.1:1' });
 });
 
+test('the address of the probes is one of them, and clashes like one of the file', () => {
+  expect(read(SMALL, { TOCSIN_OPS_PROBES: '0.0.0.0:9466' }).ops.probes).toBe('0.0.0.0:9466');
+  expect(problemsOf(SMALL, { TOCSIN_OPS_LISTEN: '0.0.0.0:9466', TOCSIN_OPS_PROBES: '127.0.0.1:9466' })).toEqual([
+    expect.stringMatching(/^c\.yaml:1:1: ops\.probes: must have another port than ops\.listen, which takes 9466/),
+  ]);
+});
+
 test('an empty variable counts as none', () => {
   const empty = { TOCSIN_REDIS_URL: '', TOCSIN_DATA_DIR: '', TOCSIN_OPS_LISTEN: '' };
   expect(seen(SMALL, empty)).toEqual({ url: undefined, dataDir: './data', listen: '127.0.0.1:9464' });

@@ -23,6 +23,7 @@ interface Probe {
 interface Container {
   image: string;
   args?: string[];
+  env: { name: string; value: string }[];
   ports: { name: string; containerPort: number }[];
   securityContext: object;
   resources: { limits: Record<string, string> };
@@ -194,6 +195,10 @@ test('only stopped loops restart a daemon; what it depends on holds up a rollout
   const [port] = container.ports;
   expect(await imageVariable('TOCSIN_OPS_LISTEN')).toBe(`0.0.0.0:${port?.containerPort}`);
   expect(port?.name).toBe('ops');
+  const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+  expect(probes.map((probe) => probe?.httpGet?.port)).toEqual(['probes', 'probes', 'probes']);
+  const apart = container.ports.find(({ name }) => name === 'probes');
+  expect(container.env).toEqual([{ name: 'TOCSIN_OPS_PROBES', value: `0.0.0.0:${apart?.containerPort}` }]);
   const { services } = await readCompose('docker-compose.yml');
   expect(`${pod.terminationGracePeriodSeconds}s`).toBe(services.tocsin?.stop_grace_period);
   expect(container.resources.limits.memory).toBe('512Mi');

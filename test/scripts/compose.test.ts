@@ -110,7 +110,7 @@ const container = async (where: Where) => {
     where
       .here(value)
       .replace('@redis:6379', `@127.0.0.1:${port}`)
-      .replace(/^0\.0\.0\.0:9464$/, '0.0.0.0:0')
+      .replace(/^(0\.0\.0\.0|127\.0\.0\.1):\d+$/, '$1:0')
       .replace(/^\/(etc|data)\b(\/tocsin\b)?/, (_, name: string) => place(name));
   const environment = Object.fromEntries(
     [...Object.entries(await imageEnvironment()), ...passed].flatMap(([name, value]) =>
@@ -160,7 +160,7 @@ test('the smallest config of the README uses this Redis, and its page can be rea
     said: expect.arrayContaining([
       'redis: one server, by TOCSIN_REDIS_URL',
       `dataDir: ${data} (from TOCSIN_DATA_DIR)`,
-      'ops: 0.0.0.0:0 (from TOCSIN_OPS_LISTEN)',
+      'ops: 0.0.0.0:0 (from TOCSIN_OPS_LISTEN); probes at 127.0.0.1:0 (from TOCSIN_OPS_PROBES)',
     ]),
   });
   daemon.signal('SIGTERM');
@@ -169,9 +169,12 @@ test('the smallest config of the README uses this Redis, and its page can be rea
 
 test('what the service publishes is what the daemon listens on', async () => {
   const { services } = await setUp();
-  const { TOCSIN_OPS_LISTEN, TOCSIN_DATA_DIR } = await imageEnvironment();
+  const { TOCSIN_OPS_LISTEN, TOCSIN_OPS_PROBES, TOCSIN_DATA_DIR } = await imageEnvironment();
   expect(services.tocsin.ports).toEqual([expect.stringMatching(/:9464$/)]);
   expect(TOCSIN_OPS_LISTEN).toBe('0.0.0.0:9464');
+  // Nobody who holds connections of the page can make the container unhealthy.
+  expect(TOCSIN_OPS_PROBES).toBe('127.0.0.1:9466');
+  expect(await read('Dockerfile')).toContain(`'http://${TOCSIN_OPS_PROBES}/livez'`);
   expect(services.tocsin.volumes).toContain('data:/data');
   expect(TOCSIN_DATA_DIR).toBe('/data/data');
 });
