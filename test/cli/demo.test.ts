@@ -1,8 +1,9 @@
 /** The commands that bring a world of their own. */
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { runProgram, startProgram } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
+import { runCommand } from './in-process.ts';
 
 test.concurrent('sandbox gives the environment that config/demo.yaml asks for', async ({
   onTestFinished: onFinished,
@@ -13,11 +14,8 @@ test.concurrent('sandbox gives the environment that config/demo.yaml asks for', 
     return text.endsWith('}\n') ? text : undefined;
   });
   const { environment } = JSON.parse(printed) as { environment: Record<string, string> };
-  const checked = await runProgram(
-    ['check', '--config', 'config/demo.yaml'],
-    { ...environment, TOCSIN_DATA_DIR: tmpdir() },
-    onFinished,
-  );
+  const given = { ...environment, TOCSIN_DATA_DIR: tmpdir() };
+  const checked = await runCommand(['check', '--config', 'config/demo.yaml'], given);
   expect(checked).toMatchObject({ code: 0, stderr: '' });
   sandbox.signal('SIGINT');
   expect(await sandbox.ended).toBe(0);

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { missingHeapFlags } from '../../src/cli/heap.ts';
-import { startDaemonProgram } from '../support/program.ts';
-import { startWorldFor } from './config-file.ts';
 
 const BOTH = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
 
@@ -29,12 +27,4 @@ test('flags that are given stand', () => {
   expect(
     missingHeapFlags({ args, execArgv: [], nodeOptions: '--enable-source-maps --max-semi-space-size=32' }),
   ).toEqual(BOTH.slice(1));
-});
-
-test('a daemon runs with a bounded heap', { timeout: 90_000 }, async ({ onTestFinished }) => {
-  const { file, environment } = await startWorldFor({ onFinished: onTestFinished });
-  const { url } = await startDaemonProgram(file, environment, onTestFinished);
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)/m.exec(metrics)?.[1];
-  expect(Number(young)).toBeLessThanOrEqual(2 * 8 * 1024 * 1024);
 });

@@ -42,10 +42,8 @@ const FIVE_MISTAKES = [
   '  slack: { botToken: xoxb-hush-hush, concurrency: 0 }',
 ];
 
-test.concurrent('--help names every command of the contract that there is, and fails nobody', async ({
-  onTestFinished: onFinished,
-}) => {
-  const { code, stdout, stderr } = await runProgram(['--help'], {}, onFinished);
+test.concurrent('--help names every command of the contract that there is, and fails nobody', async () => {
+  const { code, stdout, stderr } = await runCommand(['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const command of ['run', 'check', 'demo', 'sandbox', 'test', 'status', 'schema']) {
     expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
@@ -105,9 +103,7 @@ test.concurrent.for(['run', 'check', 'status'])(
   },
 );
 
-test.concurrent('five mistakes are five lines with their places, whatever command reads them', async ({
-  onTestFinished: onFinished,
-}) => {
+test.concurrent('five mistakes are five lines with their places, whatever command reads them', async () => {
   const file = await fileWith(FIVE_MISTAKES);
   const { code, stdout } = await runCommand(['check', '--config', file]);
   expect(code).toBe(1);
@@ -121,7 +117,7 @@ test.concurrent('five mistakes are five lines with their places, whatever comman
   ]);
   expect(stdout).toContain('TOCSIN_NOWHERE');
   expect(stdout).not.toContain('hush');
-  const run = await runProgram(['run', '--config', file], {}, onFinished);
+  const run = await runCommand(['run', '--config', file]);
   expect(run.code).toBe(1);
   expect(run.stdout + run.stderr).toContain(stdout.trimEnd());
 });

@@ -26,48 +26,52 @@ interface Outcome {
   providerId?: string;
 }
 
-test.concurrent('run delivers, logs JSON lines only, and ends with 0 at SIGTERM', async ({
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test.concurrent('run delivers with a bounded heap, logs JSON lines only, those of libraries too, and ends with 0 at SIGTERM', async ({
   onTestFinished: onFinished,
 }) => {
-  const { world, file, environment } = await startWorldFor({ onFinished });
+  // One that may evict what is queued: a library says so on the console.
+  const redis = await ownRedis('--maxmemory-policy', 'allkeys-lru');
+  onFinished(() => redis.remove());
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const { world, file, environment } = await startWorldFor({ onFinished, redisUrl });
+  const written = Object.entries(environment).reduce(
+    (all, [name, value]) => all.replaceAll(`\${${name}}`, value),
+    world.configText,
+  );
+  await writeFile(file, written);
+  await chmod(file, 0o644);
   const daemon = await startDaemonProgram(file, environment, onFinished);
   world.critical('Vault', 3);
   await world.balanced();
+  const metrics = await (await fetch(new URL('/metrics', daemon.url))).text();
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
+
+  const [, young] = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)/m.exec(metrics) ?? [];
+  expect(Number(young)).toBeLessThanOrEqual(2 * 8 * 1024 * 1024);
   expect(daemon.stderr()).toBe('');
-  const lines = daemon.stdout().trimEnd().split('\n');
-  const read = lines.map((line) => JSON.parse(line) as { level?: string; time?: string; msg?: string });
-  for (const { level, time, msg } of read) {
-    expect({ level, msg, at: Date.parse(time ?? '') > 0 }).toEqual({
+  const lines = linesOf(daemon.stdout());
+  for (const { level, time, msg } of lines) {
+    expect({ level, msg, at: Date.parse(String(time)) > 0 }).toEqual({
       level: expect.any(String),
       msg: expect.any(String),
       at: true,
     });
   }
-  expect(read.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
+  expect(undocumentedFields(lines)).toEqual([]);
+  expect(lines.filter(({ message }) => String(message).startsWith('IMPORTANT! Eviction policy'))).toHaveLength(1);
+  const warned = lines.filter(({ msg }) => String(msg).includes('every user of this machine can read it'));
+  expect(warned).toMatchObject([{ level: 'warn' }]);
+  expect(lines.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
 });
 
-test.concurrent('of a Redis that may evict what is queued only log lines say so, those of libraries too', async ({
-  onTestFinished: onFinished,
-}) => {
-  const redis = await ownRedis('--maxmemory-policy', 'allkeys-lru');
-  onFinished(() => redis.remove());
-  const redisUrl = `redis://127.0.0.1:${redis.port}`;
-  const { world, file, environment } = await startWorldFor({ onFinished, redisUrl });
-  const daemon = await startDaemonProgram(file, environment, onFinished);
-  world.critical('Vault', 1);
-  await world.balanced();
-  daemon.signal('SIGTERM');
-  expect(await daemon.ended).toBe(0);
-  expect(daemon.stderr()).toBe('');
-  const lines = daemon.stdout().trimEnd().split('\n');
-  const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(undocumentedFields(read)).toEqual([]);
-  expect(read.filter(({ message }) => String(message).startsWith('IMPORTANT! Eviction policy'))).toHaveLength(1);
-});
-
-test.concurrent('a failed start ends with what failed, not with a clean stop', async ({
+test.concurrent('run on a port that is taken says so and ends with 1, not with a clean stop', async ({
   onTestFinished: onFinished,
 }) => {
   const { file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
@@ -81,32 +85,13 @@ test.concurrent('a failed start ends with what failed, not with a clean stop', a
     onFinished,
   );
   expect(ended.code).toBe(1);
-  const lines = ended.stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(ended.stderr).toMatch(/ops.listen: cannot listen on .*: the port is in use/);
+  const lines = linesOf(ended.stdout);
   expect(undocumentedFields(lines)).toEqual([]);
   expect(lines.at(-1)).toMatchObject({ level: 'fatal', clean: false, msg: 'stopped: it could not start' });
   expect(lines.filter(({ clean }) => clean === true)).toEqual([]);
   const [failed] = lines.filter(({ msg }) => msg === 'the daemon cannot start');
   expect(failed?.err).toMatchObject({ message: expect.stringContaining(String(port)) });
-});
-
-test.concurrent('run warns that others can read the secrets in its config', async ({ onTestFinished: onFinished }) => {
-  const { file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
-  const text = await readFile(file, 'utf8');
-  const written = Object.entries(environment).reduce(
-    (all, [name, value]) => all.replaceAll(`\${${name}}`, value),
-    text,
-  );
-  await writeFile(file, written);
-  await chmod(file, 0o644);
-  const daemon = await startDaemonProgram(file, environment, onFinished);
-  const warned = daemon
-    .stdout()
-    .split('\n')
-    .filter((line) => line.includes('every user of this machine can read it'));
-  expect(warned.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn' }]);
 });
 
 test.concurrent('a second signal forces the end', async ({ onTestFinished: onFinished }) => {
@@ -160,18 +145,6 @@ test.concurrent('SIGHUP ends nothing at any time, and the config is read again',
   starting.signal('SIGTERM');
   starting.signal('SIGHUP');
   expect(await starting.ended).toBe(0);
-});
-
-test.concurrent('run on a port that is taken says so and ends with 1', async ({ onTestFinished: onFinished }) => {
-  const { world, file, environment } = await startWorldFor({ onFinished });
-  const { host } = new URL(world.addresses.webhook.url);
-  const { code, stderr } = await runProgram(
-    ['run', '--config', file],
-    { ...environment, TOCSIN_OPS_LISTEN: host },
-    onFinished,
-  );
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/ops.listen: cannot listen on .*: the port is in use/);
 });
 
 /** A Redis whose user `limited` may do everything but what `commands` name. */

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { runProgram } from '../support/program.ts';
+import { runCommand } from '../cli/in-process.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { documentedUser, refusals } from '../support/redis-user.ts';
 import { until } from '../support/until.ts';
@@ -34,7 +34,7 @@ test('the documented user suffices for a daemon in good and bad times, and for t
   );
   const file = join(world.dataDir, 'tocsin.yaml');
   await writeFile(file, world.configText);
-  const command = (...args: string[]) => runProgram(args, { ...world.environment, TOCSIN_CONFIG: file });
+  const command = (...args: string[]) => runCommand(args, { ...world.environment, TOCSIN_CONFIG: file });
   const muted = await command('mute', 'add', '--protocol', 'Bridge', '--for', '1m', '--reason', 'work');
   expect(muted).toMatchObject({ code: 0, stderr: '' });
   world.critical('Bridge', 3);
