@@ -36,7 +36,7 @@ export interface DigestItem {
   headline: string;
   /** Several as `Vault A + 2 more`. */
   protocol: string;
-  /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `drop of 90 %`. */
+  /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `1 of 300 on this contract`, `90 %`. */
   reasons: string[];
   /** Of the reasons, those that a message says: not what all items have, nor what stands in the words above. */
   remarks: string[];
@@ -85,7 +85,7 @@ export interface DigestContent {
   /** Why the reader gets them in an unusual way or again; absent otherwise. */
   notice?: string | undefined;
   tables: CountTable[];
-  /** Worst first: by severity, then by what happened, see `digest-items.ts`; then older. */
+  /** Worst first: see `digest-rank.ts`. */
   items: DigestItem[];
   /** The command that lists them all, for a message that has no room to. */
   command: string;

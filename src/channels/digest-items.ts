@@ -13,15 +13,8 @@ import { chainText, remembersLong } from './content/lines.ts';
 import { type Reading, readInspection, type Wording } from './content/reading.ts';
 import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
+import { ranked, TRIGGER_MATCHED, type Traits } from './digest-rank.ts';
 import { incidentsOf } from './incidents.ts';
-
-/** A reason why it ranks high, as readers see it, and how much it counts: the sum of all weights decides. */
-interface Weight {
-  reason: string;
-  weight: number;
-}
-
-const TRIGGER_MATCHED = 'trigger matched';
 
 /** Longer texts state what matters at their beginning. */
 const LOOKED_AT = 500;
@@ -45,32 +38,36 @@ export const statedPercent = (detections: readonly Pick<Detection, 'message'>[])
 
 const percentText = (percent: number): string => `${Math.round(percent)} %`;
 
-// It weighs at most as much as an admin: the text comes from outside.
-const sizeWeights = (percent: number): Weight[] =>
-  percent >= 1 ? [{ reason: percentText(percent), weight: percent / 25 }] : [];
-
-/** `now`: the time of sending, in epoch milliseconds. */
-const weightsOf = ({ methods, origins, first, triggers }: Finding, percent: number, now: number): Weight[] => [
-  ...(methods.some(({ isPrivileged }) => isPrivileged) ? [{ reason: 'privileged call', weight: 8 }] : []),
-  ...(origins.some(({ adminOf = [] }) => adminOf.length > 0) ? [{ reason: 'origin is an admin', weight: 4 }] : []),
-  ...(first.origin && remembersLong(first, now) ? [{ reason: 'new origin', weight: 2 }] : []),
-  ...(triggers.length > 0 ? [{ reason: TRIGGER_MATCHED, weight: 2 }] : []),
-  ...sizeWeights(percent),
-];
+/** What ranks it but its time; `now`: the time of sending, in epoch milliseconds. */
+const traitsOf = ({ finding, detections, protocols }: Reading, now: number): Omit<Traits, 'urgency'> => {
+  const { methods, contracts, origins, first, triggers } = finding;
+  return {
+    protocols,
+    detectors: detections.map(({ id }) => id),
+    contracts: contracts.map(({ name = '', at }) => at?.whole ?? name),
+    methods: methods.map(({ name }) => name),
+    origins: origins.map(({ whole }) => whole),
+    isPrivileged: methods.some(({ isPrivileged }) => isPrivileged),
+    isByAdmin: origins.some(({ adminOf = [] }) => adminOf.length > 0),
+    isOriginNew: first.origin && remembersLong(first, now),
+    isTriggered: triggers.length > 0,
+    percent: statedPercent(detections),
+  };
+};
 
 /** What every message shows of an item's words. */
 const SEEN = 90;
 
-type Ranked = Pick<DigestItem, 'reasons' | 'happened' | 'detections' | 'message'>;
+type Worded = Pick<DigestItem, 'reasons' | 'happened' | 'detections' | 'message'>;
 
 /** Whether the words that a message shows say it: those of all detectors in a line, or those of the first. */
-const isStated = ({ happened, detections, message = '' }: Ranked, reason: string): boolean => {
+const isStated = ({ happened, detections, message = '' }: Worded, reason: string): boolean => {
   const first = detections.find((one) => one.message !== '')?.message ?? message;
   return [happened, first].every((text) => percentText(statedPercent([{ message: text.slice(0, SEEN) }])) === reason);
 };
 
 /** Which of an item's reasons a message says beside it. That a trigger matched says nothing where it did for `all`. */
-const remarksBeside = (all: readonly Pick<Ranked, 'reasons'>[]): ((item: Ranked) => string[]) => {
+const remarksBeside = (all: readonly Pick<Worded, 'reasons'>[]): ((item: Worded) => string[]) => {
   const isCommon = all.length > 1 && all.every(({ reasons }) => reasons.includes(TRIGGER_MATCHED));
   return (item) =>
     item.reasons.filter((reason) => !(isCommon && reason === TRIGGER_MATCHED) && !isStated(item, reason));
@@ -111,10 +108,11 @@ export const readAlert = (alert: Alert, wording: Wording): Read => {
 const urgencyOf = ({ alert, severity }: Read): number =>
   Math.min(rankOf(severity), alert.followUp ? rankOf('FOLLOW-UP') : Number.POSITIVE_INFINITY);
 
-interface RankedItem extends Omit<DigestItem, 'remarks'> {
-  urgency: number;
-  /** Higher is more urgent. */
-  score: number;
+/** An item before it has its place. */
+interface Candidate {
+  alerts: readonly Alert[];
+  item: Omit<DigestItem, 'reasons' | 'remarks'>;
+  traits: Traits;
 }
 
 const detectorNames = (detections: readonly Detection[]): string[] => {
@@ -142,59 +140,71 @@ const transactionOf = (
 /** The part of an item that an inspection and a text have in different ways. */
 const wordsOf = (readings: readonly Reading[], text: Content | undefined, { presentation, sentAt }: Wording) => {
   if (text !== undefined) {
-    const { message, isOurs } = text;
+    const { message, isOurs, protocol } = text;
     // What we announce is never ranked above another announcement.
-    const weights = isOurs ? [] : sizeWeights(statedPercent([{ message: message ?? '' }]));
-    return { heading: text, detections: [], message, weights };
+    const percent = isOurs ? 0 : statedPercent([{ message: message ?? '' }]);
+    return { heading: text, detections: [], message, traits: { protocols: [protocol], percent } };
   }
   const reading = uniteReadings(readings);
   const { finding, detections } = reading;
-  const weights = weightsOf(finding, statedPercent(detections), sentAt);
-  return { heading: headingOf(reading, presentation), detections, finding, weights };
+  return { heading: headingOf(reading, presentation), detections, finding, traits: traitsOf(reading, sentAt) };
 };
 
-const itemOf = (incident: readonly Read[], wording: Wording, timeZone: string): RankedItem => {
+const candidateOf = (incident: readonly Read[], wording: Wording, timeZone: string): Candidate => {
   const [first] = incident;
   if (first === undefined) throw new Error('an incident has at least one alert');
   const readings = incident.flatMap(({ reading }) => reading ?? []);
-  const { heading, detections, message, finding, weights } = wordsOf(readings, first.text, wording);
+  const { heading, detections, message, finding, traits } = wordsOf(readings, first.text, wording);
   const { severity, tone, sign, title, happened, headline, protocol } = heading;
-  const { first: at } = ends(incident.map(({ alert }) => timeOf(alert)));
-  return {
+  const { first: time } = ends(incident.map(({ alert }) => timeOf(alert)));
+  const at = Number.isNaN(time) ? undefined : time;
+  const item = {
     ...{ severity: shorten(severity, NAME_LIMIT), tone, sign, title, happened, detections },
     headline: shorten(headline, HEADLINE_LIMIT),
     protocol: shorten(protocol, NAME_LIMIT),
-    reasons: weights.toSorted((a, b) => b.weight - a.weight).map(({ reason }) => reason),
     detectors: detectorNames(detections),
     message,
     ...transactionOf(finding, first.alert),
-    time: Number.isNaN(at) ? UNKNOWN : dateAndTime(at, timeZone),
-    at: Number.isNaN(at) ? undefined : at,
+    time: at === undefined ? UNKNOWN : dateAndTime(at, timeZone),
+    at,
     ids: shorten(finding?.ids.join(', ') ?? first.alert.itemId, IDS_LIMIT),
-    urgency: Math.min(...incident.map(urgencyOf)),
-    score: weights.reduce((sum, { weight }) => sum + weight, 0),
   };
+  const urgency = Math.min(...incident.map(urgencyOf));
+  return { alerts: incident.map(({ alert }) => alert), item, traits: { ...traits, urgency, at } };
 };
 
-const byUrgency = (a: RankedItem, b: RankedItem): number =>
-  a.urgency - b.urgency || b.score - a.score || b.detections.length - a.detections.length || (a.at ?? 0) - (b.at ?? 0);
+const sizeReasons = ({ percent }: Traits): string[] => (percent >= 1 ? [percentText(percent)] : []);
 
-/** One for each incident, the worst first. */
-export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
+type Placed = Pick<Candidate, 'alerts'> & { item: Omit<DigestItem, 'remarks'> };
+
+function* placed(all: readonly Read[], wording: Wording, timeZone: string): Sliced<Placed[]> {
   const byAlert = new Map(all.map((one) => [one.alert, one]));
   const incidents = incidentsOf(all.map(({ alert }) => alert));
-  const items = yield* mapSliced(incidents, (alerts) =>
-    itemOf(
+  const candidates = yield* mapSliced(incidents, (alerts) =>
+    candidateOf(
       alerts.flatMap((alert) => byAlert.get(alert) ?? []),
       wording,
       timeZone,
     ),
   );
-  yield;
-  items.sort(byUrgency);
+  const order = yield* ranked(candidates.map(({ traits }) => traits));
+  return order.flatMap(({ index, reasons }) =>
+    candidates.slice(index, index + 1).map(({ alerts, item, traits }) => ({
+      alerts,
+      item: { ...item, reasons: [...reasons, ...sizeReasons(traits)] },
+    })),
+  );
+}
+
+/** One for each incident, the worst first. */
+export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
+  const items = (yield* placed(all, wording, timeZone)).map(({ item }) => item);
   const remarksOf = remarksBeside(items);
-  return yield* mapSliced(items, ({ urgency: _urgency, score: _score, ...item }) => ({
-    ...item,
-    remarks: remarksOf(item),
-  }));
+  return yield* mapSliced(items, (item) => ({ ...item, remarks: remarksOf(item) }));
+}
+
+/** The incidents of what one message does not hold, the worst first: so it is in the first one. */
+export function* worstFirst(alerts: readonly Alert[], wording: Wording): Sliced<(readonly Alert[])[]> {
+  const all = yield* mapSliced(alerts, (alert) => readAlert(alert, wording));
+  return (yield* placed(all, wording, 'UTC')).map((one) => one.alerts);
 }

@@ -53,7 +53,7 @@ describe('a digest', () => {
     expect(digest(alerts).title).toBe(title);
   });
 
-  test('puts the worst first: by severity, then by what happened, then older', () => {
+  test('puts the worst first: by severity, then by what happened, one of each kind before a second, then older', () => {
     const detections = { a: { status: 'detected' }, b: { status: 'detected' }, c: { status: 'detected' } };
     const alerts = [
       notificationAlert('stored', { itemId: 'stored' }),
@@ -66,9 +66,9 @@ describe('a digest', () => {
       stormAlert(8, { followUp: { of: 'x', was: 'critical', is: 'ok' } }),
     ];
     expect(digest(alerts).items.map(({ ids }) => ids)).toEqual([
+      'storm6',
       'storm1',
       'storm5',
-      'storm6',
       'storm4',
       'storm7',
       'stored',
@@ -77,7 +77,7 @@ describe('a digest', () => {
     ]);
   });
 
-  test('ranks by what happened, not by age or by the number of detectors', () => {
+  test('ranks by what happened, and by what a text states or by age only where all else is equal', () => {
     const fired = (message: string) => ({ detections: { a: { status: 'detected', message } } });
     const of = (index: number, message: string, context: Alert['context'] = {}): Alert =>
       stormAlert(index, { item: fired(message), context });
@@ -94,7 +94,7 @@ describe('a digest', () => {
       of(8, 'x', { privilegedOn: ['Vault'], adminOf: ['Vault'] }),
     ];
     const { items } = digest(alerts);
-    expect(items.map(({ ids }) => Number(ids.replace('storm', '')))).toEqual([8, 7, 5, 6, 3, 4, 1, 0, 2]);
+    expect(items.map(({ ids }) => Number(ids.replace('storm', '')))).toEqual([8, 6, 7, 5, 4, 3, 1, 0, 2]);
     expect(items[0]?.reasons).toEqual(['privileged call', 'origin is an admin']);
     expect(items.find(({ ids }) => ids === 'storm3')?.reasons).toEqual(['97 %']);
     expect(items.at(-1)?.reasons).toEqual([]);
@@ -133,7 +133,7 @@ describe('a digest', () => {
     const remarks = (some: Alert[]) => digest(some).items.map((item) => item.remarks);
     expect(remarks(alerts)).toEqual([['origin is an admin'], ['97 %'], ['12 %']]);
     expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['origin is an admin', 'trigger matched']);
-    expect(digest(alerts).items[0]?.reasons).toEqual(['origin is an admin', '97 %', 'trigger matched']);
+    expect(digest(alerts).items[0]?.reasons).toEqual(['origin is an admin', 'trigger matched', '97 %']);
     expect(digest(alerts).items[0]).toMatchObject({ chain: 'Base (8453)', chainName: 'Base' });
   });
 

@@ -17,7 +17,7 @@ import {
   nameOf,
   topOf,
 } from '../digest-content.ts';
-import { incidentsOf } from '../incidents.ts';
+import { worstFirst } from '../digest-items.ts';
 import {
   bold,
   code,
@@ -97,7 +97,7 @@ interface DigestPart {
 }
 
 /** The incidents as one text; if it is too long, as a text for each half of them. */
-function* textsOf(incidents: readonly Alert[][], describe: Describe, format: Format): Sliced<DigestPart[]> {
+function* textsOf(incidents: readonly (readonly Alert[])[], describe: Describe, format: Format): Sliced<DigestPart[]> {
   const alerts = incidents.flat();
   const body = textBody(yield* describe(alerts), format);
   if (body.text.length <= LIMITS.text || incidents.length === 1) return [{ alerts, body }];
@@ -221,8 +221,8 @@ function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: bool
 
 /**
  * The messages of a digest: one with everything in blocks; else one with a file or, where files are not allowed, with a
- * list of every hash; else as few plain texts as have room for every hash. Each of these is a digest of its own, so that a
- * retry without the delivered ones leaves the others as they were.
+ * list of every hash; else as few plain texts as have room for every hash, the worst in the first. Each of these is a digest
+ * of its own, so that a retry is of those that were not delivered.
  */
 export function* digestBodies(
   alerts: readonly Alert[],
@@ -234,7 +234,7 @@ export function* digestBodies(
   const rich = format === 'rich' ? yield* richBody(alerts, describe, mayAttach) : undefined;
   if (rich) return [{ alerts, body: rich }];
   const parts: DigestPart[] = [];
-  for (const incidents of chunksOf(incidentsOf(alerts), ITEMS_MAX)) {
+  for (const incidents of chunksOf(yield* worstFirst(alerts, wordingOf(context)), ITEMS_MAX)) {
     parts.push(...(yield* textsOf(incidents, describe, format)));
   }
   return parts;

@@ -8,6 +8,7 @@ import { packed, type Sliced } from '../../chunks.ts';
 import { cleanLine, shorten, shortenAddresses } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import type { Line as ContentLine } from '../content/content.ts';
+import type { Wording } from '../content/reading.ts';
 import {
   type Count,
   type CountTable,
@@ -20,7 +21,7 @@ import {
   nameOf,
   topOf,
 } from '../digest-content.ts';
-import { incidentsOf } from '../incidents.ts';
+import { worstFirst } from '../digest-items.ts';
 import {
   apart,
   BLANK,
@@ -242,13 +243,17 @@ export const minimalDigest = (content: DigestContent): Line[] => [
 /** Room for the items below title and notice. */
 const MINIMAL_ROOM = TEXT_LIMIT - TITLE_LIMIT - NOTICE_LIMIT - 2;
 
-/** Splits alerts so that each part's minimal digest fits into a message. `digestOf` describes the alerts of one incident. */
+/**
+ * Splits alerts so that each part's minimal digest fits into a message, the worst into the first. `digestOf` describes the
+ * alerts of one incident.
+ */
 export function* minimalParts(
   alerts: readonly Alert[],
+  wording: Wording,
   digestOf: (alerts: readonly Alert[]) => Sliced<DigestContent>,
 ): Sliced<Alert[][]> {
-  const sized: { incident: Alert[]; size: number }[] = [];
-  for (const incident of incidentsOf(alerts)) {
+  const sized: { incident: readonly Alert[]; size: number }[] = [];
+  for (const incident of yield* worstFirst(alerts, wording)) {
     const { items } = yield* digestOf(incident);
     sized.push({ incident, size: lengthOf(items.map((item) => [{ text: itemLine(item) }])) });
   }

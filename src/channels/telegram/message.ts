@@ -89,7 +89,7 @@ export function* composeTelegram(parcel: Parcel, context: ComposeContext): Slice
     *digest(alerts) {
       return heard(alerts, yield* digestBody(yield* digest(alerts), format, wording.sentAt));
     },
-    split: format === 'minimal' ? (alerts) => minimalParts(alerts, digest) : undefined,
+    split: format === 'minimal' ? (alerts) => minimalParts(alerts, wording, digest) : undefined,
   });
 }
 

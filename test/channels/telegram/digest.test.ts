@@ -158,6 +158,7 @@ describe('a digest that the text does not hold', () => {
     },
   });
   const storm = [...several(119), worst];
+  const byId = (a: Alert, b: Alert): number => a.id.localeCompare(b.id);
 
   test('is the caption of a file: the counts, the worst, and where the rest is', () => {
     const message = only(compose(storm));
@@ -180,7 +181,8 @@ describe('a digest that the text does not hold', () => {
   test('without a file is several messages, each with its own alerts and their hashes', () => {
     const messages = compose(storm, 'minimal');
     expect(messages.length).toBeGreaterThan(1);
-    expect(messages.flatMap(({ alerts }) => alerts)).toEqual(storm);
+    expect(messages.flatMap(({ alerts }) => alerts).toSorted(byId)).toEqual(storm.toSorted(byId));
+    expect(messages[0]?.alerts[0]).toBe(worst);
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
     for (const message of messages) {
       const { text } = read(message);
