@@ -5,7 +5,8 @@ import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
-import { assessmentLabel, type Metrics, type ProtocolValue } from './metrics.ts';
+import { assessmentLabel, type Metrics } from './metrics.ts';
+import type { ProtocolValue } from './series.ts';
 
 /** The protocols of one service that are read together. */
 interface ReportedStream {

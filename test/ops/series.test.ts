@@ -1,7 +1,7 @@
 /** Gauges of many protocols stay bounded, and what is left out is told. */
 import { Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { setHighest } from '../../src/ops/metrics.ts';
+import { setHighest } from '../../src/ops/series.ts';
 
 test('of many values the highest become series, and those of before are gone', async () => {
   const gauge = new Gauge({
