@@ -52,14 +52,18 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
     /** Of those of `subjects` that are broken. */
     get: (subjects: readonly string[]): Promise<Map<string, Outage>> => store.inForce(GROUPS.broken, subjects),
     /** Those that somebody still has to hear of. */
-    unannounced: async (): Promise<Outage[]> =>
-      (await store.list<Outage>(GROUPS.broken)).filter((one) => !one.isAnnounced && isInForce(one)),
+    unannounced: async (): Promise<Outage[]> => (await store.unannounced<Outage>(GROUPS.broken)).filter(isInForce),
     /** `at`: ISO 8601. Its end is not announced yet. */
     enabled: async (id: string, at: string): Promise<void> => {
       const before = await find(id);
       if (before !== undefined) await replace(GROUPS.broken, before, { ...before, enabledAt: at });
     },
     remove,
+    /** It is gone, and nobody asks any more whether it works. */
+    forget: async (id: string): Promise<void> => {
+      const before = await find(id);
+      if (before !== undefined) await replace(GROUPS.broken, before, undefined);
+    },
   };
 };
 

@@ -55,14 +55,19 @@ export const GROUPS = {
 const KEEP_MS = 35 * 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** KEYS: the group; ARGV: the record's id, as it was read (empty for none), as it is now (empty for none), how long. */
+/**
+ * KEYS: the group, the ids of those of it that somebody still has to hear of; ARGV: the record's id, as it was read (empty
+ * for none), as it is now (empty for none), SADD or SREM of its id, how long.
+ */
 const REPLACE = `
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
 else
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
 end
+redis.call(ARGV[4], KEYS[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return 1`;
 
 /** KEYS: the count; ARGV: how long it counts. */
@@ -71,8 +76,11 @@ local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return count`;
 
+const byAge = (a: Announced, b: Announced): number => a.since.localeCompare(b.since);
+
 export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now: () => number = Date.now) => {
   const keyOf = (group: string): string => `${prefix}:announced:${group}`;
+  const unannouncedIn = (group: string): string => `${prefix}:unannounced:${group}`;
   const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
   /** Adds, changes or removes one. False where it is not as it was read any more. */
@@ -82,7 +90,9 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
     after: Announced | undefined,
   ): Promise<boolean> => {
     const { id, key } = after ?? before ?? { key: '' };
-    return (await redis.eval(REPLACE, 1, keyOf(group), id ?? key, jsonOf(before), jsonOf(after), KEEP_MS)) === 1;
+    const change = after?.isAnnounced === false ? 'SADD' : 'SREM';
+    const values = [id ?? key, jsonOf(before), jsonOf(after), change, KEEP_MS];
+    return (await redis.eval(REPLACE, 2, keyOf(group), unannouncedIn(group), ...values)) === 1;
   };
 
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
@@ -101,8 +111,11 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
       );
       const old = all.filter(([, one]) => !isKept(one)).map(([id]) => id);
       if (old.length > 0) await redis.hdel(keyOf(group), ...old);
-      return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted((a, b) => a.since.localeCompare(b.since));
+      return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted(byAge);
     },
+    /** Those that somebody still has to hear of. The others, of which there may be thousands, are not read. */
+    unannounced: async <T extends Announced>(group: string): Promise<T[]> =>
+      [...(await get<T>(group, await redis.smembers(unannouncedIn(group)))).values()].toSorted(byAge),
     /** Of those of `ids` that are there and in force. */
     inForce: async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> =>
       new Map([...(await get<T>(group, ids))].filter(([, one]) => one.enabledAt === undefined && isKept(one))),

@@ -16,6 +16,7 @@ interface GoneDependencies {
   destinationStats: Pick<DestinationStats, 'list' | 'forget'>;
   batches: Pick<BatchStore, 'forget'>;
   addressChanges: Pick<AddressChanges, 'forget'>;
+  outageStore: { forget(id: Destination['id']): Promise<void> };
   ledger: Pick<Ledger, 'waitingByDestination'>;
   /** All that the services' protocols and the fallback lead to; undefined while that is not known. */
   routed(): Promise<readonly Pick<Destination, 'id'>[] | undefined>;
@@ -33,7 +34,7 @@ const LOOK_EVERY_MS = 3_600_000;
  * function may be called often: it acts once an hour.
  */
 export const createGoneDestinations = (dependencies: GoneDependencies): (() => Promise<void>) => {
-  const { destinationStats, batches, addressChanges, ledger, routed, keepSeries, log, now } = dependencies;
+  const { destinationStats, batches, addressChanges, outageStore, ledger, routed, keepSeries, log, now } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const look = async (left: Set<string>): Promise<void> => {
@@ -47,6 +48,7 @@ export const createGoneDestinations = (dependencies: GoneDependencies): (() => P
       }
       await batches.forget(id);
       await addressChanges.forget(id);
+      await outageStore.forget(id);
       log.info({ destination: id, to: [label] }, 'forgot a destination that is gone');
     }
     await keepSeries(left);
@@ -129,8 +131,7 @@ export const createRouteReview = (
     },
     /** Every destination of every protocol, once. */
     destinations: (): Destination[] => {
-      const all = reviewed().flatMap(({ destinations }) => destinations);
-      return onceEach(all);
+      return onceEach(reviewed().flatMap(({ destinations }) => destinations));
     },
     /** Names of the protocols that lead to a destination, by its id. */
     protocolsOf: (): ReadonlyMap<Destination['id'], readonly string[]> => {

@@ -65,6 +65,12 @@ test('what a destination left is removed once it is gone, and the rest stays', a
   for (const one of ALL) {
     await store.destinationStats.succeeded(one, 1, AT);
     await store.addressChanges.note(one, 'C9');
+    await store.outageStore.note(one.id, {
+      reason: 'unavailable',
+      message: 'it timed out',
+      since: AT,
+      announcedTo: [],
+    });
     const [number = 0] = await store.batches.add(one, [makeAlert(1)]);
     await store.batches.seal(one, number);
     await store.batches.drop(one, 1);
@@ -83,10 +89,11 @@ test('what a destination left is removed once it is gone, and the rest stays', a
   world.pass(2 * DAY_MS);
   await look();
   expect(forgotten).toEqual([{ destination: GONE.id, to: [GONE.label] }]);
+  const left = [LED, WAITED_FOR, FAILED_LATELY].map(({ id }) => id);
   expect(await keysOf(GONE.id)).toEqual([]);
+  expect((await redis.hkeys(`${prefix}:announced:broken`)).toSorted()).toEqual(left.toSorted());
   expect(await redis.hkeys(`${prefix}:addresses`)).not.toContain(GONE.id);
   expect(await metrics.text()).not.toContain(GONE.id);
-  const left = [LED, WAITED_FOR, FAILED_LATELY].map(({ id }) => id);
   expect((await world.idsOf()).toSorted()).toEqual(left.toSorted());
   expect((await redis.hkeys(`${prefix}:addresses`)).toSorted()).toEqual(left.toSorted());
   for (const id of left) expect(await metrics.text()).toContain(`destination="${id}",outcome="delivered"} 1\n`);

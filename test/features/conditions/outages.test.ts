@@ -1,0 +1,33 @@
+import { expect, test, vi } from 'vitest';
+import { createOutageStore, type Outage } from '../../../src/features/conditions/outages.ts';
+import { createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const NOTED = { reason: 'unavailable', message: 'it timed out', announcedTo: [] } satisfies Partial<Outage>;
+
+test('what somebody still has to hear of is found without reading what was announced', async () => {
+  const { redis, prefix } = openTestRedis();
+  const now = () => Date.parse('2026-11-20T13:00:00.000Z');
+  const outages = createOutageStore(redis, prefix, now);
+  const { replace } = createAnnouncedStore(redis, prefix, now);
+  await outages.note('email-known', { ...NOTED, since: '2026-11-20T12:00:00.000Z' });
+  const later = await outages.note('email-2', { ...NOTED, since: '2026-11-20T12:02:00.000Z', isAnnounced: false });
+  await outages.note('email-1', { ...NOTED, since: '2026-11-20T12:01:00.000Z', isAnnounced: false });
+  const whole = vi.spyOn(redis, 'hgetall');
+  const unannounced = async () => (await outages.unannounced()).map(({ id }) => id);
+  expect(await unannounced()).toEqual(['email-1', 'email-2']);
+
+  await replace(GROUPS.broken, later, { ...later, isAnnounced: true });
+  expect(await unannounced()).toEqual(['email-1']);
+  // Its delivery died.
+  await replace(GROUPS.broken, { ...later, isAnnounced: true }, later);
+  expect(await unannounced()).toEqual(['email-1', 'email-2']);
+  await outages.enabled('email-2', '2026-11-20T12:30:00.000Z');
+  expect(await unannounced()).toEqual(['email-1']);
+  expect(whole).not.toHaveBeenCalled();
+  await outages.forget('email-1');
+  expect(await unannounced()).toEqual([]);
+  expect(await outages.find('email-known')).toBeDefined();
+  for (const id of ['email-known', 'email-1', 'email-2']) await outages.forget(id);
+  expect(await redis.keys(`${prefix}:*announced:*`)).toEqual([]);
+});
