@@ -81,7 +81,7 @@ const createOnSkipped =
   async (track: Track, from: number, to: number): Promise<void> => {
     await store.skipped.note(track, from, to);
     const line = { ...track, before: iso(from), position: iso(to), command: replayOf({ ...track, from, to }) };
-    log.warn(line, 'it was left out for a while: reading begins anew, and what came meanwhile is not sent');
+    log.warn(line, 'it was left out for a while: reading begins again, and what came meanwhile is not sent');
   };
 
 /** A daemon learns within a second that its config does not count any more: until then it must not decide by it either. */

@@ -38,7 +38,7 @@ interface CommitDependencies {
   commits: Pick<CommitStore, 'finish'>;
   /** Why a track is read, and since when by the service's clock. Default: it always was. */
   reasonFor?(track: Track): Promise<Pick<Reason, 'token' | 'since'> | undefined>;
-  /** Called when reading begins anew after a track was left out: from when to when nothing is read, in epoch milliseconds. */
+  /** Called when reading begins again after a track was left out: from when to when nothing is read, in epoch milliseconds. */
   onSkipped?(track: Track, from: number, to: number): Promise<void>;
   /** Where a track begins that Redis knows nothing of: never polled, or lost. */
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;

@@ -51,16 +51,16 @@ test('after a day in which nobody ran, reading goes on where it was', async () =
   expect(skipped).toEqual([]);
 });
 
-test('what was left out for a while begins anew, and that is told', async () => {
+test('what was left out for a while begins again, and that is told', async () => {
   const { skipped, reason, cursors, commit, finish } = setUp();
   await finish({ position: T0 + 9000 });
   Object.assign(reason, { token: 'again', since: T0 + 60_000.5 });
   const at = T0 + 60_000;
-  const anew = { start: at, position: at, sweptTo: at, begun: at, reason: 'again' };
-  expect(await commit.load([TRACK])).toEqual([anew]);
-  expect(await cursors.get([TRACK])).toEqual([anew]);
+  const again = { start: at, position: at, sweptTo: at, begun: at, reason: 'again' };
+  expect(await commit.load([TRACK])).toEqual([again]);
+  expect(await cursors.get([TRACK])).toEqual([again]);
   expect(skipped).toEqual([[TRACK, T0 + 9000, at]]);
-  expect(await commit.load([TRACK])).toEqual([anew]);
+  expect(await commit.load([TRACK])).toEqual([again]);
   expect(skipped).toHaveLength(1);
 });
 

@@ -98,7 +98,7 @@ test.concurrent('what was excluded begins where it is included again; status say
   await reload([]);
   const fresh = world.critical('Vault', 2);
   await until('what is new arrives', () => fresh.every(({ txHash }) => arrivalsOf(txHash).length > 0));
-  const lines = daemon.log('it was left out for a while: reading begins anew, and what came meanwhile is not sent');
+  const lines = daemon.log('it was left out for a while: reading begins again, and what came meanwhile is not sent');
   expect(lines.map(({ protocol }) => protocol)).toEqual(['Vault', 'Vault']);
   expect((await daemon.status()).problems).toContainEqual(
     expect.stringMatching(/what came of Vault between .* was left out then: tocsin replay --protocol Vault --since/),

@@ -90,7 +90,7 @@ const unnamed = (waiting: Counted['waiting']) =>
     return kind === undefined ? [] : [{ id, kind, label: id }];
   });
 
-/** Whoever was sent to, may be, or has something that waits or is dead: each once. */
+/** Destinations that were or may be sent to, or have something that waits or is dead: each once. */
 const destinationsOf = ({ known, routed, waiting, held, dead }: Counted): DestinationStatus[] => {
   const found = new Map<string, Omit<DestinationStatus, 'waiting' | 'dead'>>(known.map((one) => [one.id, one]));
   for (const { id, kind, label } of [
