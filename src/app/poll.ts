@@ -1,4 +1,4 @@
-/** Composes polling: which streams this daemon polls, when, whether it may, and what becomes of each poll. */
+/** Composes polling: which streams this daemon polls, when, whether it may, and what becomes of it. One poll: `poller.ts`. */
 import { SOURCES } from '../alert.ts';
 import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-section.ts';
 import { ServiceError } from '../errors.ts';
