@@ -32,14 +32,15 @@ export const createBackoffs = (
 
   const set = async (service: string, waitMs: number): Promise<Wait> => {
     const until = Math.ceil(now() + waitMs);
-    await redis.set(keyOf(service), until, 'PX', Math.ceil(waitMs + SLACK_MS));
+    await redis.set(keyOf(service), `${until} ${waitMs}`, 'PX', Math.ceil(waitMs + SLACK_MS));
     return { until, endsAt: monotonic() + waitMs };
   };
 
   const read = async (service: string, former: Promise<Wait> | undefined): Promise<Wait> => {
     const before = await former;
-    const until = Number((await redis.get(keyOf(service))) ?? 0);
-    const endsAt = monotonic() + Math.max(0, until - now());
+    const [until = 0, waitMs = 0] = ((await redis.get(keyOf(service))) ?? '').split(' ').map(Number);
+    // Never longer than the service said: it may be by the clock of a daemon that is ahead.
+    const endsAt = monotonic() + Math.max(0, Math.min(until - now(), waitMs));
     // The same wait does not grow: the wall clock was set back, and Redis gets the wait as that clock now counts.
     const hasGrown = before?.until === until && endsAt > before.endsAt + DRIFT_MS;
     return hasGrown ? set(service, Math.max(0, before.endsAt - monotonic())) : { until, endsAt };

@@ -34,7 +34,10 @@ redis.call('ZADD', keys[2], 'GT', unpack(args))
 redis.call('PERSIST', keys[2])
 return 1`);
 
-/** `load`: the values of a cursor. `move`: sets each of the four that grows, of which `args` has the new ones from `from`. */
+/**
+ * `load`: the values of a cursor. `move`: sets the first two where they grow, and when it was swept and polled as it is
+ * given: a clock that was ahead is no reason to stay there. `args` has the new ones from `from`.
+ */
 const MOVE = `
 local FIELDS = {'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'}
 local function load(key) return redis.call('HMGET', key, unpack(FIELDS)) end
@@ -42,7 +45,7 @@ local function move(key, values, args, from)
   local grown = {}
   for i = 1, 4 do
     local to, old = tonumber(args[from + i - 1]), tonumber(values[i] or '')
-    if to ~= nil and (old == nil or to > old) then
+    if to ~= nil and (i > 2 or old == nil or to > old) then
       grown[#grown + 1] = FIELDS[i]
       grown[#grown + 1] = args[from + i - 1]
     end

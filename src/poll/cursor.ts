@@ -29,7 +29,7 @@ export interface Cursor {
   reason?: string;
 }
 
-/** Where a cursor goes; a value that is missing or smaller changes nothing. */
+/** Where a cursor goes; a value that is missing changes nothing, nor does a smaller position. */
 export type Advance = { [Field in 'position' | 'sweptTo' | 'sweptAt' | 'polledAt']?: number | undefined };
 
 export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);

@@ -93,14 +93,13 @@ export interface ReadMemorySettings {
 /** If Redis has not taken the cursors for this long, no poll goes by memory: it may be another Redis by now. */
 const LONGEST_UNCOMMITTED_MS = 10_000;
 
-const MOVING = ['position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
+const GROWING = ['position', 'sweptTo'] as const;
+const LATEST = ['sweptAt', 'polledAt'] as const;
 
 /** In place: a new one at each poll would outlive the young generation each time. */
 export const moveCursor = (cursor: Cursor, to: Advance): Cursor => {
-  for (const field of MOVING) {
-    const at = to[field];
-    if (at !== undefined) cursor[field] = Math.max(cursor[field] ?? 0, Math.floor(at));
-  }
+  for (const field of GROWING) cursor[field] = Math.max(cursor[field], Math.floor(to[field] ?? 0));
+  for (const field of LATEST) if (to[field] !== undefined) cursor[field] = Math.floor(to[field]);
   return cursor;
 };
 

@@ -41,6 +41,19 @@ test('a wall clock that is set back by an hour does not make the wait an hour lo
   expect([await one.leftMs('main'), await other.leftMs('main'), await third.leftMs('main')]).toEqual([0, 0, 0]);
 });
 
+test('a daemon whose clock is an hour ahead keeps no other from asking for longer than the wait', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: Date.now() };
+  const ahead = createBackoffs(redis, prefix, { now: () => time.now + 3_600_000, monotonic: () => time.now });
+  const right = createBackoffs(redis, prefix, { now: () => time.now, monotonic: () => time.now });
+  await ahead.note('main', 2000);
+  expect(await right.leftMs('main')).toBe(2000);
+  time.now += 5000;
+  expect(await right.leftMs('main')).toBe(0);
+  time.now += 5000;
+  expect(await right.leftMs('main')).toBe(0);
+});
+
 test('Redis is asked once in five seconds, however many polls ask', async () => {
   const { redis, prefix } = openTestRedis();
   const time = { now: Date.now() };

@@ -110,6 +110,11 @@ test('what polls without the lock have moved is in Redis, and in the state file,
   await daemon.memory.commit();
   expect(await daemon.cursor()).toMatchObject({ polledAt: time.now, sweptAt: time.now, position: T0 });
   expect(daemon.mirrored).toHaveLength(2);
+  // The clock was wrong, and is set back: others see by this that the track is read.
+  time.now -= MINUTE;
+  await daemon.poll();
+  await daemon.memory.commit();
+  expect(await daemon.cursor()).toMatchObject({ polledAt: time.now, position: T0 });
 });
 
 test('the copy of a track that is read without the lock stays behind an alert that is still on its way', async () => {

@@ -439,9 +439,12 @@ describe('a cursor', () => {
     const { advance } = openCommits(redis, prefix);
     await advance(TRACK, { position: 5000, polledAt: 7 });
     await advance(TRACK, { position: 4000.7 });
-    expect(await cursors.get([TRACK])).toEqual([
-      { start: 1000, position: 5000, sweptTo: 1000, polledAt: 7, begun: 1000 },
-    ]);
+    const moved = { start: 1000, position: 5000, sweptTo: 1000, begun: 1000 };
+    expect(await cursors.get([TRACK])).toEqual([{ ...moved, polledAt: 7 }]);
+    // When it was read last: a clock that was ahead is no reason to stay there.
+    await advance(TRACK, { sweptAt: 9, polledAt: 6 });
+    await advance(TRACK, { sweptAt: 8, polledAt: 5 });
+    expect(await cursors.get([TRACK])).toEqual([{ ...moved, sweptAt: 8, polledAt: 5 }]);
     await cursors.set(TRACK, 10);
     expect(await cursors.get([TRACK])).toEqual([{ start: 10, position: 10, sweptTo: 10, begun: 10 }]);
   });
