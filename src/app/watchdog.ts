@@ -9,6 +9,7 @@ import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog
 import { createWatchdogRound } from '../features/watchdog/watchdog.ts';
 import { lookAtRedis } from '../redis/check.ts';
 import type { Turn } from '../redis/turns.ts';
+import { withinTime } from '../waiting.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
 
@@ -30,6 +31,8 @@ const openDetectors = ({ config, store, conditions, log, limits, now }: Context,
 
 /** Of several daemons the next to come calls after this part of an interval: none is left out by a moment. */
 const TURN_PART = 0.75;
+/** What Redis has not answered by then fails, and is tried again: a Redis that stands still may never answer. */
+const ANSWER_MS = 5000;
 
 /** What has to be proven between two heartbeats, and how long ago it was. */
 const proofsOf = ({ config, channels, health, now }: Context, canaries: ReadonlyMap<ChannelKind, number>) => {
@@ -59,10 +62,11 @@ const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]):
   const run = createHeartbeat({
     ...context,
     url,
-    reason: async () => reasonAgainst({ conditions: await known.conditions(), proofs: proofs(), withinMs }),
+    reason: async () =>
+      reasonAgainst({ conditions: await withinTime(known.conditions(), ANSWER_MS), proofs: proofs(), withinMs }),
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
-    isOurs: async () => isSilent(known.own()) || takesHeartbeat(context, TURN_PART * everyMs),
+    isOurs: async () => isSilent(known.own()) || withinTime(takesHeartbeat(context, TURN_PART * everyMs), ANSWER_MS),
     signal: stopping,
     everyMs,
   });

@@ -104,8 +104,16 @@ const unwatchedOf = (report: Shown): string =>
     { head: 'why', isRemark: true, cell: ({ reason }) => reason },
   ]);
 
-const problemsOf = ({ problems }: Shown): string =>
-  problems.length === 0 ? '' : section('Needs a look', problems.map(cleanLine));
+/** Where the same is to be done about the next one, it is said once. */
+const problemsOf = ({ problems, needsSomebody, troubles }: Shown): string => {
+  const todoOf = (text: string | undefined) => troubles[needsSomebody.indexOf(text ?? '')]?.todo;
+  const lines = problems.flatMap((text, index) => {
+    const todo = todoOf(text);
+    const isSaid = todo === undefined || todo === todoOf(problems[index + 1]);
+    return [cleanLine(text), ...(isSaid ? [] : [`${INDENT}To do: ${cleanLine(todo)}`])];
+  });
+  return lines.length === 0 ? '' : section('Needs a look', lines);
+};
 
 /** As the page says it. What is not well is named above, or stands in a table. */
 const wellnessOf = (report: Shown): string => (stateOf({ report }) === 'well' ? stateText({ report }) : '');

@@ -35,10 +35,13 @@ test.concurrent('a service that went down is told as down, with why and since wh
   await endsWith(2);
   const { services, needsSomebody } = await report();
   expect(services).toMatchObject([{ name: 'sandbox', up: false, state: 'fails', lastError: expect.any(String) }]);
-  expect(needsSomebody).toEqual([expect.stringMatching(/^sandbox cannot be read since \d{4}-.*: /)]);
+  expect(needsSomebody).toEqual([
+    expect.stringMatching(/^the monitoring service sandbox cannot be read since \d{4}-.*: /),
+  ]);
   const { out } = await console.run('status');
   expect(out).toContain('cannot be read since');
-  expect(out).not.toContain('answers');
+  expect(out).toContain('To do: see whether the service answers');
+  expect(out).not.toMatch(/sandbox +answers/);
 
   await world.sandbox.service.start();
   await endsWith(0);

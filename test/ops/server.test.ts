@@ -100,7 +100,7 @@ describe('the status', () => {
     const page = await get('/');
     expect(page.status).toBe(503);
     const text = await page.text();
-    expect(text).toContain('Redis gives no answer');
+    expect(text).toContain('Redis does not answer');
     expect(text).not.toContain('10.0.0.7');
     const err = new Error('redis at 10.0.0.7 refused');
     expect(warnings).toEqual([
@@ -126,7 +126,7 @@ describe('the status', () => {
     await until('what was made before is not fresh any more', async () => (await get('/')).status === 503);
     const text = await (await get('/')).text();
     expect(text).toContain('2 things need a look');
-    expect(text).toMatch(/Redis gives this daemon no answer in time\. <span class="age">for/);
+    expect(text).toMatch(/Redis does not answer <span class="age">for/);
     expect(text).toContain('slack does not work: invalid_auth');
     expect(text).toContain('To do: fix it under channels');
     expect(text).toContain('Lending Pool');

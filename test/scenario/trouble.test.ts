@@ -119,29 +119,6 @@ test.concurrent('receivers that reset, hang and stumble get everything in the en
   await world.balanced(25_000);
 });
 
-test.concurrent('a mail server that refuses connections is announced as that, once, and once that it works again', async ({
-  onTestFinished: onFinished,
-}) => {
-  const watchdog = { channels: [{ name: 'telegram', contacts: ['-1001234567890'] }] };
-  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['email', 'telegram'], config: { watchdog } });
-  const { smtp, telegram } = world.sandbox.receivers;
-  const daemon = await world.start();
-  const told = () => telegram.received().filter(({ text }) => /takes no alerts|works again|ask its owner/.test(text));
-  await smtp.stop();
-  world.critical('Vault', 2);
-  await until('it is announced', () => told().length > 0);
-  const checked = async () => (await daemon.status()).troubles.map(({ name, of }) => `${name} ${of}`);
-  await until('one trouble is known', async () => (await checked()).length > 0);
-  expect(await checked()).toEqual(['channel email']);
-  await smtp.start();
-  await world.balanced(60_000);
-  await until('its end is announced', () => told().length > 1);
-  expect(told().map(({ text }) => text.split('\n').find((line) => /takes|works/.test(line)))).toEqual([
-    expect.stringMatching(/E-mail to every mailbox takes no alerts: .* refuses connections/),
-    expect.stringContaining('E-mail to every mailbox works again'),
-  ]);
-}, 90_000);
-
 test.concurrent('an announcement that its reader refuses reaches the fallback, and who heard of it is told truly', async ({
   onTestFinished: onFinished,
 }) => {

@@ -25,12 +25,12 @@ import { startWorld } from './world.ts';
 const SHOWN_ELSEWHERE: Partial<Record<ConditionName, string>> = {
   daemon: 'no daemon is left to announce it: the switch is not called, below',
   redis: 'nothing can be announced without it: the switch hears of it, below',
-  service: 'test/scenario/watchdog.test.ts',
+  service: 'test/scenario/announced-once.test.ts',
   unread: 'test/scenario/blindness.test.ts',
-  channel: 'test/scenario/watchdog.test.ts',
+  channel: 'test/scenario/announced-once.test.ts',
   silent: 'test/scenario/silence.test.ts',
   destination: 'test/scenario/fallback.test.ts',
-  member: 'test/cli/daemons.test.ts',
+  member: 'test/scenario/announced-once.test.ts',
   'config-differs': 'test/scenario/two-configs.test.ts',
   'cut-off':
     'found by two daemons in test/scenario/shares.test.ts; announced in features/conditions/every-condition.test.ts',

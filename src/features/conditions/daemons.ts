@@ -194,11 +194,14 @@ const leftTo = (others: boolean, own: ServiceStatus): ServiceStatus =>
 /** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
 const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
   const facts = { of, why, since };
-  if (state === 'fails') return [{ name: 'service', what: `${of} cannot be read`, ...facts }];
+  const service = `the monitoring service ${of}`;
+  if (state === 'fails') return [{ name: 'service', what: `${service} cannot be read`, ...facts }];
   if (state === 'elsewhere') {
-    return [{ name: 'cut-off', what: `${of} does not answer this daemon, and others read it`, ...facts }];
+    return [{ name: 'cut-off', what: `${service} does not answer this daemon, and others read it`, ...facts }];
   }
-  return state === 'partly' ? [{ name: 'unread', what: `${of} can be read in part only`, under: of, ...facts }] : [];
+  return state === 'partly'
+    ? [{ name: 'unread', what: `${service} can be read in part only`, under: of, ...facts }]
+    : [];
 };
 
 /** What a check that fails is, as a condition; of services the reads say more. */

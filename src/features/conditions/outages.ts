@@ -1,6 +1,7 @@
 /** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/record.ts`. */
 import type { Cluster, Redis } from 'ioredis';
 import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import { kindFacts } from '../../channels/registry.ts';
 import type { Condition } from '../../condition.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { senderId } from '../../item.ts';
@@ -80,16 +81,16 @@ export const currentOutages = async (
   outages: Pick<OutageStore, 'get'>,
   destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
 ): Promise<CurrentOutage[]> => {
-  const senders = CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, named: `everything by ${kind}` }));
-  const subjects = [...senders, ...destinations.map((one) => ({ ...one, named: nameOf(one) }))];
+  const senders = CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, what: kindFacts(kind).words.none }));
+  const subjects = [...senders, ...destinations.map((one) => ({ ...one, what: `${nameOf(one)} takes no alerts` }))];
   const found = await outages.get(subjects.map(({ id }) => id));
-  return subjects.flatMap(({ id, kind, named }) => {
+  return subjects.flatMap(({ id, kind, what }) => {
     const outage = found.get(id);
     if (outage === undefined) return [];
     const { since, message: why, explanation } = outage;
     const condition: Condition = {
       ...(id === senderId(kind) ? { name: 'channel', of: kind } : { name: 'destination', of: id, under: kind }),
-      ...{ what: `${named} takes no alerts`, why, since, announcedTo: labelsOf(outage.announcedTo) },
+      ...{ what, why, since, announcedTo: labelsOf(outage.announcedTo) },
       todo: explanation?.todo,
     };
     return [{ id, kind, condition }];

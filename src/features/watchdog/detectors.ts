@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Conditions } from '../../ops/conditions.ts';
 import type { lookAtRedis } from '../../redis/check.ts';
+import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 
 /** In bytes: what we may still write, and the whole. */
@@ -31,11 +32,18 @@ export const diskTrouble = (directory: string, { free, size }: DiskSpace): strin
 /** Below, dates in messages mislead nobody; far below the five minutes within which webhooks are accepted. */
 const LARGEST_SKEW_MS = 30_000;
 
-/** `aheadMs`: how far the clock of `peer` is ahead of ours; negative where it is behind. */
-export const clockTrouble = (peer: string, aheadMs: number): string | undefined => {
-  if (Math.abs(aheadMs) < LARGEST_SKEW_MS) return undefined;
-  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
-  return `the clock of ${peer} is ${ageText(Math.abs(aheadMs))} ${direction} ours`;
+/** `aheadMs`: how far the clock of a peer is ahead of ours; negative where it is behind. All that differ are one condition. */
+export const clockTrouble = (peers: readonly { peer: string; aheadMs: number }[]): string | undefined => {
+  const far = peers.filter(({ aheadMs }) => Math.abs(aheadMs) >= LARGEST_SKEW_MS);
+  const [first] = far;
+  if (first === undefined) return undefined;
+  const by = ageText(Math.abs(first.aheadMs));
+  const isAhead = first.aheadMs > 0;
+  // Nobody agrees with us.
+  if (far.length > 1 && far.length === peers.length && far.every(({ aheadMs }) => aheadMs > 0 === isAhead)) {
+    return `our clock is ${by} ${isAhead ? 'behind' : 'ahead of'} those of ${listText(far.map(({ peer }) => peer))}`;
+  }
+  return `the clock of ${first.peer} is ${by} ${isAhead ? 'ahead of' : 'behind'} ours${far.length > 1 ? `, and ${far.length - 1} more differ` : ''}`;
 };
 
 interface DetectorDependencies {
@@ -66,9 +74,17 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
   const { everyMs = LOOK_EVERY_MS } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
-  const settle = (name: 'disk' | 'clock', of: string, what: string | undefined): void => {
-    if (what === undefined) conditions.over(name, of);
-    else conditions.report(name, what, { of });
+  let redisAheadMs: number | undefined;
+
+  const settle = (name: 'disk' | 'clock', what: string | undefined): void => {
+    if (what === undefined) conditions.over(name);
+    else conditions.report(name, what);
+  };
+
+  const settleClocks = (): void => {
+    const peers = services.map((name) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
+    const ofRedis = redisAheadMs === undefined ? [] : [{ peer: 'Redis', aheadMs: redisAheadMs }];
+    settle('clock', clockTrouble([...peers, ...ofRedis]));
   };
 
   const lookAtDisk = async (): Promise<void> => {
@@ -76,7 +92,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       log.warn({ err: error, dataDir }, 'how full the disk of the data directory is cannot be seen');
       return undefined;
     });
-    if (space !== undefined) settle('disk', '', diskTrouble(dataDir, space));
+    if (space !== undefined) settle('disk', diskTrouble(dataDir, space));
   };
 
   const lookAtServer = async (): Promise<void> => {
@@ -87,16 +103,15 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       if (finding === undefined) conditions.over('durability', name);
       else conditions.report('durability', ...saying(finding.message, name));
     }
-    settle('clock', 'redis', clockTrouble('Redis', seen.aheadMs ?? 0));
+    redisAheadMs = seen.aheadMs;
   };
 
   return async () => {
-    for (const name of services) {
-      settle('clock', `service ${name}`, clockTrouble(`the service ${name}`, serviceAheadMs(name)));
+    if (monotonic() - lookedAt >= everyMs) {
+      lookedAt = monotonic();
+      await lookAtDisk();
+      await lookAtServer();
     }
-    if (monotonic() - lookedAt < everyMs) return;
-    lookedAt = monotonic();
-    await lookAtDisk();
-    await lookAtServer();
+    settleClocks();
   };
 };

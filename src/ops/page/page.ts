@@ -87,7 +87,7 @@ ${footOf(view)}`;
 
 /** While Redis gives no answer, and gave none before either. */
 export const renderOutage = (outdated: OutdatedView, viewer: Viewer, now: string): string =>
-  frame({ title: 'Tocsin: Redis gives no answer', state: 'bad', viewer, isLive: true }, outageOf(outdated, now));
+  frame({ title: 'Tocsin: Redis does not answer', state: 'bad', viewer, isLive: true }, outageOf(outdated, now));
 
 /** What a search by transaction, item or alert found. */
 export const renderTraces = (wanted: string, found: readonly TracedAlert[], viewer: Viewer): string => {

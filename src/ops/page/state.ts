@@ -1,4 +1,5 @@
 /** Whether all is well, in a word, a sentence, the tab's title and its icon. */
+import { nextStepOf } from '../../condition.ts';
 import { counted, type Html, html } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { type StatusReport, totalsOf } from '../status.ts';
@@ -19,8 +20,8 @@ interface Trouble {
 }
 
 const REDIS_AWAY: Trouble = {
-  text: 'Redis gives this daemon no answer in time.',
-  todo: 'get Redis back, or see why it is slow. Alerts are kept where they are, and what was missed meanwhile is caught up.',
+  text: 'Redis does not answer',
+  todo: `${nextStepOf({ name: 'redis' })}.`,
   isUrgent: true,
 };
 
@@ -135,7 +136,7 @@ ${state === 'well' ? calmOf(view) : busyOf(view)}${troubleList(troubles, view.no
 };
 
 export const outageOf = (outdated: OutdatedView, now: string): Html =>
-  html`<section class="hero bad"><h1><img src="${iconOf('bad')}" alt="" width="32" height="32"> Redis gives no answer</h1>
+  html`<section class="hero bad"><h1><img src="${iconOf('bad')}" alt="" width="32" height="32"> Redis does not answer</h1>
 ${troubleList(troublesOfOutage(outdated), now)}</section>`;
 
 export const tilesOf = ({ report }: PageView): Html => {

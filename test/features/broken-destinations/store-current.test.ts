@@ -45,7 +45,7 @@ test('names broken senders first and then broken destinations; those that work a
     ['destination', MAIL.id],
   ]);
   expect(conditions.map(conditionText)).toEqual([
-    'everything by slack takes no alerts since 2026-11-20 12:00:00 UTC: the token is revoked',
+    'no Slack channel gets alerts since 2026-11-20 12:00:00 UTC: the token is revoked',
     'email a@example.com takes no alerts since 2026-11-20 12:00:00 UTC: it timed out',
   ]);
 });

@@ -22,9 +22,10 @@ const UNKNOWN: ServiceStatus = { name: 'main', up: false, state: 'unknown', last
 
 /** As its daemon reports it. */
 const conditionOf = ({ name: of, state, since = SINCE, lastError: why = '' }: ServiceStatus): Condition[] => {
-  if (state === 'fails') return [{ name: 'service', of, what: 'main cannot be read', why, since }];
+  if (state === 'fails')
+    return [{ name: 'service', of, what: 'the monitoring service main cannot be read', why, since }];
   return state === 'partly'
-    ? [{ name: 'unread', of, under: of, what: 'main can be read in part only', why, since }]
+    ? [{ name: 'unread', of, under: of, what: 'the monitoring service main can be read in part only', why, since }]
     : [];
 };
 
@@ -65,19 +66,23 @@ test('one daemon that cannot read a service is enough, and one that has not yet 
   expect(servicesAsKnown(['main'], [heard(FAILS, { silentMs: 60_000 }), other(ANSWERS)])).toEqual([ANSWERS]);
   expect(servicesAsKnown(['new'], [heard(ANSWERS)])).toMatchObject([{ name: 'new', up: false, state: 'unknown' }]);
   expect(said([heard(UNKNOWN)])).toEqual([]);
-  expect(said([heard(FAILS)])).toEqual([`main cannot be read since ${clockText(SINCE)}: answered 502`]);
+  expect(said([heard(FAILS)])).toEqual([
+    `the monitoring service main cannot be read since ${clockText(SINCE)}: answered 502`,
+  ]);
 });
 
 test('a read that fails alone needs somebody only when that lasts', () => {
   expect(said([heard({ ...PARTLY, since: JUST_NOW })])).toEqual([]);
-  expect(said([heard(PARTLY)])).toEqual([`main can be read in part only since ${clockText(SINCE)}: Vault: 404`]);
+  expect(said([heard(PARTLY)])).toEqual([
+    `the monitoring service main can be read in part only since ${clockText(SINCE)}: Vault: 404`,
+  ]);
 });
 
 test('protocols of a service that another daemon cannot read at all are listed in that', () => {
   const daemons = [heard(PARTLY), heard(FAILS, { id: 'b' })];
-  expect(said(daemons)).toEqual([`main cannot be read since ${clockText(SINCE)}: answered 502`]);
+  expect(said(daemons)).toEqual([`the monitoring service main cannot be read since ${clockText(SINCE)}: answered 502`]);
   expect(conditionsOf({ daemons, silent: [], broken: [], dead: 0, notes: [] })).toMatchObject([
-    { name: 'service', affected: ['main can be read in part only'] },
+    { name: 'service', affected: ['the monitoring service main can be read in part only'] },
   ]);
 });
 

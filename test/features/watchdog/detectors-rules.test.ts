@@ -15,8 +15,23 @@ test.each([
 });
 
 test('a clock that differs by half a minute and more', () => {
-  expect(clockTrouble('Redis', 29_999)).toBeUndefined();
-  expect(clockTrouble('Redis', -29_999)).toBeUndefined();
-  expect(clockTrouble('Redis', 30_000)).toBe('the clock of Redis is 30 s ahead of ours');
-  expect(clockTrouble('the service main', -3_600_000)).toBe('the clock of the service main is 60 min behind ours');
+  const of = (peer: string, aheadMs: number) => ({ peer, aheadMs });
+  expect(clockTrouble([of('Redis', 29_999)])).toBeUndefined();
+  expect(clockTrouble([of('Redis', -29_999)])).toBeUndefined();
+  expect(clockTrouble([of('Redis', 30_000)])).toBe('the clock of Redis is 30 s ahead of ours');
+  const main = 'the service main';
+  expect(clockTrouble([of(main, -3_600_000), of('Redis', 10)])).toBe(
+    'the clock of the service main is 60 min behind ours',
+  );
+});
+
+test('where all clocks differ from ours it is ours: one cause is one condition', () => {
+  const peers = [
+    { peer: 'the service main', aheadMs: -3_600_000 },
+    { peer: 'Redis', aheadMs: -3_600_100 },
+  ];
+  expect(clockTrouble(peers)).toBe('our clock is 60 min ahead of those of the service main, Redis');
+  expect(clockTrouble([...peers, { peer: 'the service other', aheadMs: 0 }])).toBe(
+    'the clock of the service main is 60 min behind ours, and 1 more differ',
+  );
 });

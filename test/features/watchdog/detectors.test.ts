@@ -45,7 +45,7 @@ test('each is found when it breaks, and over when it is mended', async () => {
   expect(await found()).toEqual(['disk']);
   state.space = WELL;
   state.redis = { findings: [], aheadMs: -45_000 };
-  expect(await found()).toEqual(['clock redis']);
+  expect(await found()).toEqual(['clock']);
   state.redis = {
     findings: [{ name: 'append-only', message: 'appendonly is off: much is lost. Set it.' }],
     aheadMs: 0,
@@ -53,7 +53,7 @@ test('each is found when it breaks, and over when it is mended', async () => {
   expect(await found()).toEqual(['durability append-only']);
   state.redis = { findings: [] };
   state.aheadMs = 31_000;
-  expect(await found()).toEqual(['clock service main']);
+  expect(await found()).toEqual(['clock']);
   state.aheadMs = 0;
   expect(await found()).toEqual([]);
 });

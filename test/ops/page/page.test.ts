@@ -201,7 +201,7 @@ describe('the page', () => {
       viewOf({ outdated: { problems: [{ text: 'redis: refused' }] }, now: '2026-11-21T10:04:00.000Z' }),
     );
     expect(headOf(page)).toBe('2 things need a look');
-    expect(page).toContain('Redis gives this daemon no answer in time.');
+    expect(page).toContain('Redis does not answer');
     expect(page).toMatch(/What follows was known <time[^>]*>4 min ago/);
     expect(page).toContain('Lending Pool');
   });
