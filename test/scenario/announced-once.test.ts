@@ -1,16 +1,14 @@
 /** What can happen to a running Tocsin: each is announced once to those who are to hear of it, and its end once. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConditionName } from '../../src/condition.ts';
-import { createDaemonReports, SILENT_AFTER_MS } from '../../src/features/conditions/daemons.ts';
+import { openConsole } from '../cli/console.ts';
 import { whyNoSmallDisk } from '../fault/small-disk.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
-import { startDaemonProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { openDataDir } from './data-dir.ts';
 import { durableRedis } from './rule-plays.ts';
+import { leaveSilent, SILENT_HOST } from './silent-daemon.ts';
 import { OPS } from './trouble-plays.ts';
 import { startWorld } from './world.ts';
 
@@ -29,12 +27,13 @@ const open = async () => {
   onTestFinished(() => pinged.close());
   const { dataDir, ...disk } = await openDataDir(onTestFinished);
   const world = await startWorld({
-    names: ['Vault'],
+    // So many that both daemons poll: each soon knows by itself whether the service answers.
+    names: ['Vault', ...Array.from({ length: 11 }, (_, n) => `Protocol ${n}`)],
     redisUrl,
     config: {
       dataDir,
       watchdog: {
-        after: '2s',
+        after: '3s',
         channels: [
           { name: 'email', contacts: [OPS] },
           { name: 'telegram', contacts: [CHAT] },
@@ -55,7 +54,7 @@ const open = async () => {
   const daemons = [await start(), await start()] as const;
   const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
   onTestFinished(async () => connection.disconnect());
-  return { world, daemons, redis, connection, disk, clock, pinged };
+  return { world, daemons, redis, connection, disk, clock, pinged, command: await openConsole(world) };
 };
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -127,10 +126,11 @@ const ofOthers = ({ world, redis, pinged }: Opened): Cause[] => {
   ];
 };
 
-const ofDaemons = ({ disk, clock }: Opened, third: Awaited<ReturnType<typeof openThird>>): Cause[] => [
+const ofDaemons = ({ world, connection, disk, clock, command }: Opened): Cause[] => [
   {
-    ...{ what: 'one of the daemons is gone', is: 'member', says: /ended without saying so/, hears: BOTH },
-    ...{ break: third.kill, mend: third.back },
+    ...{ what: 'a daemon of another host is gone', is: 'member', says: /ended without saying so/, hears: BOTH },
+    break: () => leaveSilent(connection, world.prefix),
+    mend: () => command.run('daemons', 'forget', SILENT_HOST),
   },
   ...(whyNoSmallDisk() === undefined
     ? [
@@ -147,31 +147,6 @@ const ofDaemons = ({ disk, clock }: Opened, third: Awaited<ReturnType<typeof ope
   },
 ];
 
-/** A third daemon, in a process of its own, that is killed. Nobody waits until it was silent for long. */
-const openThird = async ({ world, connection }: Opened) => {
-  const file = join(world.dataDir, 'tocsin.yaml');
-  await writeFile(file, world.configText);
-  const environment = { ...world.environment, TOCSIN_DATA_DIR: join(world.dataDir, 'third') };
-  const start = () => startDaemonProgram(file, environment, onTestFinished);
-  const reports = createDaemonReports(connection, world.prefix, Date.now);
-  return {
-    kill: async () => {
-      const program = await start();
-      const { pid } = program.process;
-      const report = await until('it reports', async () => (await reports.list()).find((one) => one.pid === pid));
-      program.signal('SIGKILL');
-      await program.ended;
-      const key = `${world.prefix}:daemon:${report.id}`;
-      await connection.pexpire(key, (await connection.pttl(key)) - SILENT_AFTER_MS);
-    },
-    back: async () => {
-      const program = await start();
-      program.signal('SIGTERM');
-      await program.ended;
-    },
-  };
-};
-
 test('each cause is announced once to those who are to hear of it, and its end once', async () => {
   const opened = await open();
   const { world, daemons, pinged } = opened;
@@ -179,7 +154,7 @@ test('each cause is announced once to those who are to hear of it, and its end o
   await Promise.all(daemons.map((one) => one.watching()));
   world.critical('Vault');
   await world.delivered();
-  const causes = [...ofOthers(opened), ...ofDaemons(opened, await openThird(opened))];
+  const causes = [...ofOthers(opened), ...ofDaemons(opened)];
   const troubles = async () => (await daemon.status()).troubles.map(({ name }) => name).join();
   const begunAt: number[] = [];
   for (const { what, is, says, hears, break: breakIt, mend } of causes) {
