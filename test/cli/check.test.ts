@@ -60,7 +60,7 @@ describe('check', () => {
 
   it('buttons without a gate are remarked on: who changes channels at the service could press them', async () => {
     const remarkOn = async (alerts: string, more = ''): Promise<string | undefined> => {
-      const telegram = `${SMALL}  slack: { botToken: x, appToken: xapp-x }\nalerts: { ${alerts} }\n${more}`;
+      const telegram = `${SERVICE}\nchannels: { slack: { botToken: x, appToken: xapp-x } }\nalerts: { ${alerts} }\n${more}`;
       return (await checkConfig(await fileOf(telegram), {})).summary.find((line) => line.includes('destinations.gate'));
     };
     expect(await remarkOn('acknowledge: false')).toBeUndefined();
