@@ -60,5 +60,6 @@ LABEL org.opencontainers.image.title="Tocsin" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.base.name="docker.io/library/node:24-slim"
-ENTRYPOINT ["/usr/bin/tini", "--", "tocsin"]
+# A core dump would hold every secret.
+ENTRYPOINT ["/usr/bin/tini", "--", "sh", "-c", "ulimit -c 0 && exec tocsin \"$@\"", "tocsin"]
 CMD ["run"]

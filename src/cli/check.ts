@@ -1,8 +1,9 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
 import { summariesOf } from '../channels/registry.ts';
+import { exposuresOf } from '../config/exposures.ts';
 import { type LoadedConfig, loadConfig, loadFile } from '../config/load.ts';
-import { connectionNotes, exposuresOf, unbracedOf } from '../config/remarks.ts';
+import { connectionNotes, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
@@ -99,9 +100,10 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
-    const loaded = loadFile(file, environment);
+    const files: string[] = [];
+    const loaded = loadFile(file, environment, { onFile: (each) => files.push(each) });
     const { config } = loaded;
-    const remarks = [...unbracedOf(file, config), ...exposuresOf(file, config)];
+    const remarks = [...unbracedOf(file, config), ...exposuresOf({ config, file, files })];
     return { problems: [], summary: [...summarise(loaded), ...remarks.map((each) => `note: ${each}`)] };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };

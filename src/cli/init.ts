@@ -1,6 +1,6 @@
 /** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
 import { kindFacts } from '../channels/registry.ts';
@@ -81,9 +81,11 @@ const writeFiles = async ({ options, variables: { given } }: Setup, text: string
   const { config: file, force = false } = options;
   const envFile = envFileOf(file);
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await mkdir(dirname(file), { recursive: true, mode: 0o755 });
     await replacePrivateFile(envFile, envText(await readIfThere(envFile), given));
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });
+    // Whatever the umask is: a daemon of another user reads it, and nobody else changes it. It holds no secret.
+    await chmod(file, 0o644);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} cannot be written: ${messageOf(error)}`);

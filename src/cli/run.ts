@@ -1,5 +1,6 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
-import { collectSecrets, exposuresOf } from '../config/remarks.ts';
+import { exposuresOf } from '../config/exposures.ts';
+import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon, type DaemonDependencies } from '../daemon.ts';
@@ -27,7 +28,7 @@ export const run = async (
   const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
   takeConsole(log, Date.now);
   const warn = (read: Config): void => {
-    for (const doubt of exposuresOf(options.config, read)) log.warn(doubt);
+    for (const doubt of exposuresOf({ config: read, file: source.file, files: source.files() })) log.warn(doubt);
   };
   warn(config);
   const tracing = await openTracing(env, { version, log, now: Date.now });

@@ -1,6 +1,5 @@
 /** What is secret in a config, and what `check` remarks on one that is valid. */
 
-import { statSync } from 'node:fs';
 import type { Certificates } from '../channels/channel.ts';
 import { mayShowPassword } from '../channels/email/config.ts';
 import { connectionsOf } from '../channels/registry.ts';
@@ -8,7 +7,7 @@ import { certificatesIn } from '../schema/connection.ts';
 import { isSecret } from '../secret.ts';
 import { DAY_MS, iso } from '../time.ts';
 import type { Config } from './schema.ts';
-import { envFileOf, LARGEST_CONFIG_BYTES, readText } from './variables.ts';
+import { LARGEST_CONFIG_BYTES, readText } from './variables.ts';
 
 const revealed = (value: unknown): string[] => {
   if (typeof value !== 'object' || value === null) return [];
@@ -69,34 +68,6 @@ export const collectSecrets = (config: Config): string[] => {
   const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...parts];
   const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
   return [...new Set(all)].filter((text) => text !== '');
-};
-
-const OTHERS_MAY_READ = 0o004;
-/** A shorter value may stand in the file as another word. */
-const SHORTEST_SECRET = 6;
-
-/** What everybody may do with the file, in octal digits; undefined where others may not read it. */
-const openMode = (file: string): string | undefined => {
-  const found = statSync(file, { throwIfNoEntry: false });
-  // A pipe can be read once only, and has been.
-  if (found?.isFile() !== true || (found.mode & OTHERS_MAY_READ) === 0) return undefined;
-  return (found.mode & 0o777).toString(8).padStart(4, '0');
-};
-
-/**
- * Says where everybody on this machine can read a secret, in the config file or in the file of variables beside it. Nothing
- * where these hold none, or are closed to others.
- */
-export const exposuresOf = (file: string, config: Config): string[] => {
-  const secrets = collectSecrets(config).filter(({ length }) => length >= SHORTEST_SECRET);
-  for (const each of [file, envFileOf(file)]) {
-    const mode = openMode(each);
-    const read = mode === undefined ? undefined : readText(each, LARGEST_CONFIG_BYTES);
-    if (read?.ok !== true || !secrets.some((secret) => read.text.includes(secret))) continue;
-    const mend = each === file ? 'chmod 600, or use variables' : 'chmod 600';
-    return [`${each} holds secrets, and every user of this machine can read it (mode ${mode}): ${mend}`];
-  }
-  return [];
 };
 
 /** In upper case only: a secret that merely begins with the sign is not shown. */

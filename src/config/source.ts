@@ -68,6 +68,8 @@ export interface ConfigSource {
    * file can be read once only.
    */
   read(): Promise<Config>;
+  /** Those that the last `read` has read. */
+  files(): string[];
   /** Of what the last `read` has read, right or wrong: the same for the same content of the same files. */
   readPrint(): string;
   /** The same of what is on disk now. Undefined where that cannot be looked at without taking it away. */
@@ -111,6 +113,7 @@ export const createConfigSource = (file: string, environment: Environment): Conf
   };
   return {
     file,
+    files: () => [...last.keys()],
     readPrint: () => (refusedPipe === undefined ? printOf(last) : printOfPipe(refusedPipe)),
     diskPrint: async () => {
       const pipes = await findPipes();

@@ -21,6 +21,7 @@ test('a file that differs from what runs is to be reloaded, not corrected', asyn
   const reloading = openReloading({
     source: {
       file: 'tocsin.yaml',
+      files: () => [],
       read: () => {
         isReading = true;
         return reading.promise;

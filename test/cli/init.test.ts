@@ -24,7 +24,14 @@ const isMissing = (file: string): Promise<boolean> =>
     () => true,
   );
 
+/** As a shell may have it: nothing is kept from others, or everything. */
+const withUmask = (mask: number): void => {
+  const before = process.umask(mask);
+  onTestFinished(() => void process.umask(before));
+};
+
 test('asks until it works, and what it writes passes check and sends a test message', async () => {
+  withUmask(0o000);
   const { addresses, sandbox, file, directory } = await startWorld();
   const { service, telegram } = addresses;
   const typed = ['no-url', service.url, 'bad-key', 'perhaps', 'y', service.url, service.apiKey];
@@ -48,6 +55,8 @@ test('asks until it works, and what it writes passes check and sends a test mess
     expect(await readFile(variables, 'utf8')).toContain(secret);
   }
   expect(await modeOf(variables)).toBe(0o600);
+  expect(await modeOf(file)).toBe(0o644);
+  expect((await modeOf(dirname(file))) & 0o022).toBe(0);
   for (const args of [['check'], ['check', '--online'], ['test', '--channel', 'telegram', '--to', '-1001']]) {
     expect({ args, ...(await runInProcess(args, { env })) }).toMatchObject({ args, code: 0 });
   }
@@ -166,6 +175,7 @@ test('e-mail is written without asking anybody, with every text as it was given'
 });
 
 test('a config that is there stays, except with --force; other variables stay in any case', async () => {
+  withUmask(0o077);
   const { addresses, file, directory } = await startWorld();
   const { service, slack } = addresses;
   const env = { TOCSIN_API_KEY: service.apiKey, SLACK_TOKEN: slack.botToken };
@@ -178,6 +188,7 @@ test('a config that is there stays, except with --force; other variables stay in
   expect(await readFile(there, 'utf8')).toBe('mine: true\n');
   expect(await runInProcess([...args, '--force'], { env })).toMatchObject({ code: 0 });
   expect(await readFile(there, 'utf8')).toContain('services:');
+  expect(await modeOf(there)).toBe(0o644);
   const variables = await readFile(join(directory, 'there.env'), 'utf8');
   expect(variables.split('\n').toSorted()).toEqual(
     ['', 'OTHER=1', `SLACK_TOKEN=${slack.botToken}`, `TOCSIN_API_KEY=${service.apiKey}`].toSorted(),

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { exposuresOf } from '../../src/config/remarks.ts';
 import { ConfigError } from '../../src/errors.ts';
 
 const CONFIG = `
@@ -37,11 +36,4 @@ test('is named where a variable is missing', async () => {
   expect(error).toBeInstanceOf(ConfigError);
   expect(String(error)).toContain('TOCSIN_API_KEY, which is not set: export it, or write it into');
   expect(String(error)).toContain('mine.env');
-});
-
-test('a secret in it that everybody can read is told', async () => {
-  const file = await place('TOCSIN_API_KEY=hush-hush\n');
-  const [exposure] = exposuresOf(file, await loadConfig(file, {}));
-  expect(exposure).toMatch(/mine\.env holds secrets, .* \(mode 0644\): chmod 600$/);
-  expect(exposure).not.toContain('hush');
 });
