@@ -157,6 +157,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
     actions: openPageActions(page),
     queues: queues ? createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) : undefined,
     token: token?.reveal(),
+    ended: context.store.endedSessions,
     ...{ trustedProxy, publicUrl, links },
   });
   context.lifecycle.onStop('pages', async () => pages.stop());

@@ -17,6 +17,7 @@ import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
 import { createNameStore } from '../features/names/names.ts';
+import { createEndedSessions } from '../features/page/ended-sessions.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/probe.ts';
 import { createConfigRecord } from '../features/standby/standing.ts';
@@ -120,6 +121,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     storms: createStorms(redis, prefix, now),
     tripwire: createTripwireStore(redis, prefix, now),
     configRecord: createConfigRecord(redis, prefix),
+    endedSessions: createEndedSessions(redis, prefix, now),
     daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), deadlines.close()]);

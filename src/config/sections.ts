@@ -227,7 +227,7 @@ export const opsSection = z.strictObject({
         .regex(/^[\w-]{1,100}$/, { error: HEADER_RULE })
         .default('X-Forwarded-User')
         .describe(
-          'The header with the name of who is signed in, such as Remote-User. The proxy has to remove it from what browsers send.',
+          'The header with the name of who is signed in, such as Remote-User. The proxy has to remove it from what browsers send. A name with a comma counts as none: one of a list may be what a browser sent.',
         ),
     })
     .exactOptional()

@@ -2,12 +2,13 @@
  * The page behind the link in a mail. Programs that look for dangerous links open every one of them, so opening it changes
  * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
  */
+import { sourceOf } from '../../networks.ts';
 import { createMinuteLimit } from '../../rarely.ts';
 import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
 import { READER } from './details.ts';
 import { note, problemLine } from './page.ts';
-import { createAttempts, readForm } from './session.ts';
+import { readForm } from './session.ts';
 import { nothing } from './text.ts';
 
 /** What a link leads to. Texts are from outside. */
@@ -36,6 +37,8 @@ export const ACKNOWLEDGE = '/acknowledge/';
 
 /** Of one link and of all together, within a minute. */
 const MOST_ASKED = { each: 20, all: 300 };
+/** Links that are not ours, of one address and of all: only these are refused, and those beyond are not counted or logged. */
+const MOST_WRONG = { each: 5, all: 30 };
 
 const problem = (code: number, title: string, text: string): Answer => note(code, title, READER, problemLine(text));
 
@@ -66,11 +69,10 @@ const questionPage = ({ count, to, lines }: LinkedAlerts): Answer =>
 /** Answers below `/acknowledge/`, within limits by the minute; who comes with another link than ours is slowed down. */
 export const createAcknowledgePage = ({ links, now }: { links: LinkPages; now(): number }) => {
   const asked = createMinuteLimit(now, MOST_ASKED);
-  const wrong = createAttempts(now);
+  const wrong = createMinuteLimit(now, MOST_WRONG);
 
   const refuse = (from: string): Answer => {
-    if (!wrong.mayTake(from)) return TOO_MANY;
-    wrong.count(from);
+    if (!wrong.take(sourceOf(from))) return TOO_MANY;
     links.onRefused(from);
     return INVALID;
   };

@@ -12,9 +12,10 @@ import { READER, type Viewer } from './details.ts';
 import { note, problemLine } from './page.ts';
 import { isOfQueues, type QueueBoard, showQueues } from './queues.ts';
 import {
-  createAttempts,
   createSessions,
   createUserOf,
+  createWrongTokens,
+  type EndedSessions,
   isOwnForm,
   readForm,
   type Session,
@@ -66,7 +67,7 @@ const signInPage = (code: number, problem = ''): Answer =>
     'Sign in',
     READER,
     html`${problem === '' ? nothing : problemLine(problem)}<form method="post" action="/sign-in">
-<label>Token, as <code>ops.token</code> of the config has it<input name="token" type="password" autocomplete="current-password" required></label>
+<label>Token, as <code>ops.token</code> of the config has it<input name="token" type="password" autocomplete="current-password" required autofocus></label>
 <p><button class="primary" type="submit">Sign in</button></p></form>`,
   );
 
@@ -107,6 +108,9 @@ const donePage = ({ text, alert }: Done, viewer: Viewer): Answer =>
 
 export interface ActionsDependencies {
   token: string;
+  ended: EndedSessions;
+  /** How long who gave a wrong token waits to hear of it. Default 2000. */
+  wrongTokenMs?: number;
   /** Who is signed in there need not sign in here. Default: there is none. */
   trustedProxy?: TrustedProxy | undefined;
   publicUrl?: string | undefined;
@@ -147,22 +151,23 @@ const createActing = ({ actions, onDone, log }: ActionsDependencies) => {
 };
 
 export const createActions = (dependencies: ActionsDependencies) => {
-  const { token, trustedProxy, publicUrl, queues, log, now } = dependencies;
-  const sessions = createSessions(token, now);
+  const { trustedProxy, publicUrl, queues, log, now } = dependencies;
+  const sessions = createSessions(dependencies);
   const userOf = trustedProxy === undefined ? () => undefined : createUserOf(trustedProxy);
-  const attempts = createAttempts(now);
+  const letWait = createWrongTokens(dependencies.wrongTokenMs);
   const act = createActing(dependencies);
   const warnOfToken = createRareWarning({ log, now, text: 'somebody gave a wrong token on the status page' });
 
-  const sessionOf = (request: IncomingMessage): Session | undefined => {
+  const sessionOf = async (request: IncomingMessage): Promise<Session | undefined> => {
     const user = userOf(request);
     return user === undefined ? sessions.of(request.headers.cookie) : sessions.ofUser(user);
   };
 
-  const viewerOf = (request: IncomingMessage): Viewer => ({
+  const viewerOf = async (request: IncomingMessage): Promise<Viewer> => ({
     canSignIn: true,
     hasQueues: queues !== undefined,
-    ...sessionOf(request),
+    // While it cannot be known whether the session was ended, it shows what everybody sees.
+    ...(await sessionOf(request).catch(() => undefined)),
   });
 
   /** Where people come by https, the cookie never goes another way. */
@@ -172,34 +177,31 @@ export const createActions = (dependencies: ActionsDependencies) => {
   };
 
   const signIn = async (request: IncomingMessage, fields: URLSearchParams): Promise<Answer> => {
-    const from = request.socket.remoteAddress ?? '';
-    if (!attempts.mayTake(from)) return signInPage(429, 'Too many wrong tokens: wait a minute.');
+    const { socket } = request;
     const cookie = sessions.signIn(fields.get('token') ?? '', isSecure(request));
     if (cookie !== undefined) return seeOverview(cookie);
-    attempts.count(from);
-    warnOfToken({ from });
+    warnOfToken({ from: socket.remoteAddress });
+    await letWait(socket);
     return signInPage(403, 'That is not the token.');
   };
 
   const post = async ({ path, request }: Asked): Promise<Answer> => {
-    const viewer = viewerOf(request);
+    const viewer = await viewerOf(request);
     if (!isOwnForm(request.headers, publicUrl)) return page(403, 'Only forms of this page are taken', viewer);
     const fields = await readForm(request);
     if (fields === undefined) return page(400, 'That is no form of this page', viewer);
     if (path === '/sign-in') return signIn(request, fields);
-    const session = sessionOf(request);
+    const session = await sessionOf(request);
     if (session === undefined) return signInPage(403, 'Sign in first.');
     if (!sessions.isFormOf(session, fields.get('csrf') ?? '')) {
       return page(403, 'This form is from another session: go back and load the page again', viewer);
     }
-    if (path === `${PREFIX}sign-out`) return seeOverview(sessions.signOut(request.headers.cookie));
+    if (path === `${PREFIX}sign-out`) return seeOverview(await sessions.signOut(request.headers.cookie));
     return act(path.slice(PREFIX.length), fields, viewer);
   };
 
-  const get = ({ path, request }: Asked): Answer | undefined => {
-    if (path === '/sign-in') return signInPage(200);
-    if (path !== '/mute') return undefined;
-    const viewer = viewerOf(request);
+  const showMute = async (request: IncomingMessage): Promise<Answer> => {
+    const viewer = await viewerOf(request);
     return viewer.csrf === undefined ? signInPage(403, 'Sign in first.') : mutePage({ ...viewer, csrf: viewer.csrf });
   };
 
@@ -209,13 +211,13 @@ export const createActions = (dependencies: ActionsDependencies) => {
     answer: (asked: Asked): Promise<Answer> | undefined => {
       const { path, request } = asked;
       if (queues !== undefined && isOfQueues(path)) {
-        return sessionOf(request) !== undefined
-          ? showQueues(queues, asked)
-          : Promise.resolve(signInPage(403, 'Sign in first.'));
+        return sessionOf(request).then((session) =>
+          session === undefined ? signInPage(403, 'Sign in first.') : showQueues(queues, asked),
+        );
       }
       if (request.method === 'POST') return path === '/sign-in' || path.startsWith(PREFIX) ? post(asked) : undefined;
-      const answer = get(asked);
-      return answer && Promise.resolve(answer);
+      if (path === '/sign-in') return Promise.resolve(signInPage(200));
+      return path === '/mute' ? showMute(request) : undefined;
     },
   };
 };

@@ -25,7 +25,7 @@ interface PageSource {
   trace(name: string): Promise<TracedAlert[]>;
 }
 
-type Acting = Pick<ActionsDependencies, 'trustedProxy' | 'publicUrl' | 'queues' | 'log' | 'now'>;
+type Acting = Pick<ActionsDependencies, 'trustedProxy' | 'publicUrl' | 'queues' | 'wrongTokenMs' | 'log' | 'now'>;
 
 export interface PagesDependencies extends Acting {
   status(): Promise<StatusReport>;
@@ -36,6 +36,8 @@ export interface PagesDependencies extends Acting {
   live?: LiveSettings;
   /** `ops.token`; absent: nobody may change anything. */
   token?: string | undefined;
+  /** Where sessions are ended; absent: nobody can sign in. */
+  ended?: ActionsDependencies['ended'];
   /** By name. Default: none. */
   actions?: ActionsDependencies['actions'];
   /** What the links in mails lead to. Default: there are none. */
@@ -219,15 +221,17 @@ const withoutEvents = ({ request: { method, headers } }: Asked): Answer => {
 
 /** The status page with what it leads to; `stop` ends what it streams. */
 export const createPages = (dependencies: PagesDependencies) => {
-  const { token, actions = {}, links, now } = dependencies;
+  const { token, ended, actions = {}, links, now } = dependencies;
   const overview = createOverview(dependencies);
   const live = createLive(dependencies.live);
   const acting =
-    token === undefined ? undefined : createActions({ ...dependencies, token, actions, onDone: overview.forget });
+    token === undefined || ended === undefined
+      ? undefined
+      : createActions({ ...dependencies, token, ended, actions, onDone: overview.forget });
   const acknowledging = links && createAcknowledgePage({ links, now });
 
   const show = async ({ query, request }: Asked): Promise<Answer> => {
-    const { code, body } = await overview.show(query, acting?.viewerOf(request) ?? READER);
+    const { code, body } = await overview.show(query, (await acting?.viewerOf(request)) ?? READER);
     return htmlAnswer(code, body);
   };
 

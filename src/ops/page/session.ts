@@ -1,9 +1,9 @@
 /** Who may change something on the page: people who signed in, here or at a trusted proxy, by a form of our own. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { createBoundedMap } from '../../bounded-map.ts';
+import type { Socket } from 'node:net';
 import { contains, networkOf, parseAddress } from '../../networks.ts';
-import { createMinuteLimit } from '../../rarely.ts';
+import { pause, withinTime } from '../../waiting.ts';
 
 /** Another page's script or frame asked for it. Old browsers and programs do not say. */
 export const isFromElsewhere = ({ 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
@@ -33,7 +33,7 @@ const LONGEST_NAME = 200;
 /**
  * Who is signed in at a proxy in front of us; undefined for nobody. Its header counts only on a connection from a network
  * that the config names: everybody else could write it, too. The proxy has to remove it from what it is sent. Of two
- * headers one may be somebody else's: none counts.
+ * headers one may be somebody else's, and so may the first of a list in one: none counts.
  */
 export const createUserOf = ({ networks, header }: TrustedProxy) => {
   const trusted = networks.map(networkOf).filter((network) => network !== undefined);
@@ -42,7 +42,8 @@ export const createUserOf = ({ networks, header }: TrustedProxy) => {
     const from = parseAddress(socket.remoteAddress ?? '');
     if (from === undefined || !trusted.some((network) => contains(network, from))) return undefined;
     const [user = '', ...others] = headersDistinct[name] ?? [];
-    const isName = user.trim() !== '' && user.length <= LONGEST_NAME && others.length === 0;
+    const isOne = others.length === 0 && !user.includes(',');
+    const isName = user.trim() !== '' && user.length <= LONGEST_NAME && isOne;
     return isName ? user.trim() : undefined;
   };
 };
@@ -79,8 +80,16 @@ export interface Session {
 
 const COOKIE = 'tocsin';
 const LASTS_MS = 12 * 3_600_000;
-/** Sessions that were signed out are refused for as long as they last; so many are remembered. */
-const MOST_ENDED = 1000;
+
+/** Sessions that somebody has signed out: those of all daemons, also from before a restart. */
+export interface EndedSessions {
+  /** `until`: epoch milliseconds, when it would have ended by itself. */
+  add(id: string, until: number): Promise<void>;
+  has(id: string): Promise<boolean>;
+}
+
+/** Redis keeps them. While it is silent nobody counts as signed in; nothing could be changed anyway. */
+const ENDED_TIMEOUT_MS = 1000;
 
 /** Takes as long for every difference, also of length. */
 const isSame = (one: string, other: string): boolean => {
@@ -98,20 +107,32 @@ const valueIn = (header: string | undefined): string | undefined =>
 const attributes = (isSecure: boolean, seconds: number): string =>
   `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
+interface SessionSettings {
+  token: string;
+  ended: EndedSessions;
+  now(): number;
+}
+
+interface Cookie {
+  value: string;
+  id: string;
+  until: number;
+}
+
 /**
- * Who knows `ops.token` gets a cookie. Nothing is stored for it: the cookie is signed by the token, so all daemons take it,
- * and a new token ends all sessions.
+ * Who knows `ops.token` gets a cookie. Nothing is stored for it until it is signed out: the cookie is signed by the token, so
+ * all daemons take it, and a new token ends all sessions.
  */
-export const createSessions = (token: string, now: () => number) => {
+export const createSessions = ({ token, ended, now }: SessionSettings) => {
   const key = createHash('sha256').update(`tocsin status page ${token}`).digest();
   const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
-  const ended = createBoundedMap<string, true>(MOST_ENDED);
 
-  const valid = (header: string | undefined): string | undefined => {
+  const signed = (header: string | undefined): Cookie | undefined => {
     const value = valueIn(header);
-    const [expires = '', nonce = '', signature = ''] = value?.split('.') ?? [];
-    if (value === undefined || !isSame(signature, sign(`${expires}.${nonce}`))) return undefined;
-    return Number(expires) > now() && !ended.has(value) ? value : undefined;
+    const [expires = '', id = '', signature = ''] = value?.split('.') ?? [];
+    if (value === undefined || !isSame(signature, sign(`${expires}.${id}`))) return undefined;
+    const until = Number(expires);
+    return until > now() ? { value, id, until } : undefined;
   };
 
   return {
@@ -121,25 +142,47 @@ export const createSessions = (token: string, now: () => number) => {
       const body = `${now() + LASTS_MS}.${randomBytes(16).toString('base64url')}`;
       return `${COOKIE}=${body}.${sign(body)}; ${attributes(isSecure, LASTS_MS / 1000)}`;
     },
-    /** `header`: the request's `Cookie`. */
-    of: (header: string | undefined): Session | undefined => {
-      const value = valid(header);
-      return value === undefined ? undefined : { csrf: sign(`csrf ${value}`) };
+    /** `header`: the request's `Cookie`. Rejects where it cannot be asked whether the session was ended. */
+    of: async (header: string | undefined): Promise<Session | undefined> => {
+      const cookie = signed(header);
+      if (cookie === undefined || (await withinTime(ended.has(cookie.id), ENDED_TIMEOUT_MS))) return undefined;
+      return { csrf: sign(`csrf ${cookie.value}`) };
     },
     /** Of somebody whom a trusted proxy has signed in: it needs no cookie, and ends there. */
     ofUser: (user: string): Session => ({ csrf: sign(`csrf of the user ${user}`), user }),
     isFormOf: ({ csrf }: Session, given: string): boolean => isSame(csrf, given),
     /** Ends a session; gives the `Set-Cookie` that removes it. */
-    signOut: (header: string | undefined): string => {
-      const value = valid(header);
-      if (value !== undefined) ended.set(value, true);
+    signOut: async (header: string | undefined): Promise<string> => {
+      const cookie = signed(header);
+      if (cookie !== undefined) await withinTime(ended.add(cookie.id, cookie.until), ENDED_TIMEOUT_MS);
       return `${COOKIE}=; ${attributes(false, 0)}`;
     },
   };
 };
 
-/** Wrong tokens within a minute, from one address and from all of them. */
-const MOST_WRONG = { each: 5, all: 30 };
+/** How long who gave a wrong token waits to hear of it. */
+const WRONG_TOKEN_MS = 2000;
+/** Of so many at once; the one that waits longest is let go without an answer. */
+const MOST_WRONG = 10;
 
-/** Slows down who guesses. */
-export const createAttempts = (now: () => number) => createMinuteLimit(now, MOST_WRONG);
+/**
+ * Slows down who guesses, and nobody else: a right token never waits, as those who guess may come from the same address. So a
+ * guess costs the time, or a connection; what no guess finds is a token by chance.
+ */
+export const createWrongTokens = (waitMs = WRONG_TOKEN_MS) => {
+  const waiting = new Set<Socket>();
+  return async (socket: Socket): Promise<void> => {
+    const left = new AbortController();
+    const leave = (): void => left.abort();
+    socket.once('close', leave);
+    const [longest] = waiting;
+    if (longest !== undefined && waiting.size >= MOST_WRONG) {
+      waiting.delete(longest);
+      longest.destroy();
+    }
+    waiting.add(socket);
+    await pause(waitMs, left.signal);
+    waiting.delete(socket);
+    socket.off('close', leave);
+  };
+};

@@ -13,6 +13,7 @@ import { type Browser, chromiumPath, startChromium } from '../../support/chromiu
 import { until } from '../../support/until.ts';
 import { MUTE, REPORT, WITH_BROKEN } from '../report.ts';
 import { DETAILS, TRACED, TX } from './details.ts';
+import { endedIn } from './ended.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -31,7 +32,13 @@ const serve = async () => {
     now: Date.now,
   };
   const source = { details: async () => details, trace: async () => [TRACED] };
-  const pages = createPages({ ...shared, source, token: 'a-token-of-the-team', live: { everyMs: 100 } });
+  const pages = createPages({
+    ...shared,
+    source,
+    token: 'a-token-of-the-team',
+    ended: endedIn(),
+    live: { everyMs: 100 },
+  });
   const metrics = createMetrics({ version: '1' });
   const server = createOpsServer({ ...shared, listen: '127.0.0.1:0', metrics, pages });
   const { url } = await server.start();
@@ -115,6 +122,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium 
     const { url, change } = await serve();
     change({ report: BROKEN });
     await tab.open(`${url}/sign-in`);
+    expect(await tab.evaluate('document.activeElement.name')).toBe('token');
     await tab.evaluate(`document.querySelector('input[name=token]').value = 'a-token-of-the-team'`);
     await tab.evaluate(`document.querySelector('form[method=post]').submit()`);
     await until('the overview is shown', async () => (await tab.evaluate('location.pathname')) === '/');
