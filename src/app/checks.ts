@@ -8,7 +8,7 @@ import { channelsOf, routeEntries, routeSettings } from '../features/routes/rout
 import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
 import { createProbe } from '../features/silence/probe.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
-import { createNameFilter } from '../poll/catalog.ts';
+import { createNameFilter, type Heard } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
@@ -152,9 +152,10 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
   return services.map(({ name }) => ({ name: `silent ${name}`, everyMs, run: (signal) => round(name, signal) }));
 };
 
-const NOT_COMPARED = 'the settings of the protocols could not be compared; trying again with the next listing';
+const NOT_COMPARED =
+  'the settings of the protocols could not be compared; alerts go where they went, and it is tried again';
 
-/** Settings of protocols that change: it looks at each listing on the timer that came whole. */
+/** Settings of protocols that change: it looks at each listing before anything follows it. */
 export const openTripwire = (context: Context, dispatching: Dispatching) => {
   const { config, store, log } = context;
   const settings = routeSettings(config);
@@ -171,22 +172,32 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
     isOpen: dispatching.isOpen,
     isIncluded: createNameFilter(include, exclude),
   });
-  /** Services that are listed in their turn now, with what came. */
-  const turns = new Map<string, Listing | undefined>();
+  /** Services that are listed in their turn now. */
+  const turns = new Set<string>();
 
-  const look = (service: string, listing: Listing): Promise<void> =>
-    tripwire.look(service, listing).catch((err: unknown) => log.error({ service, err }, NOT_COMPARED));
+  const notCompared = (service: string, err: unknown): undefined => {
+    log.error({ service, err }, NOT_COMPARED);
+    return undefined;
+  };
+
+  const look = async (service: string, listing: Listing, asked: string | undefined): Promise<Heard> => {
+    const isTurn = turns.has(service);
+    if (asked === undefined) return { isTurn, untold: undefined };
+    const untold = tripwire.look(service, listing, { asked, isTurn });
+    return { isTurn, untold: await untold.catch((err: unknown) => notCompared(service, err)) };
+  };
 
   return {
-    note: (service: string, listing: Listing): void => {
-      if (turns.has(service)) turns.set(service, listing);
+    /** Lists a service; where alerts go follows only what people heard of. */
+    list: async (service: string, list: () => Promise<Listing>): Promise<Listing & { heard: Heard }> => {
+      const asked = await tripwire.version(service).catch(() => undefined);
+      const listing = await list();
+      return { ...listing, heard: await look(service, listing, asked) };
     },
     turn: async (service: string, list: () => Promise<void>): Promise<void> => {
-      turns.set(service, undefined);
+      turns.add(service);
       try {
         await list();
-        const listing = turns.get(service);
-        if (listing !== undefined) await look(service, listing);
       } finally {
         turns.delete(service);
       }

@@ -3,7 +3,7 @@ import type { Alert } from '../alert.ts';
 import type { Item } from '../item.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { createPollReport } from '../ops/poll-report.ts';
-import { createCatalog, createNameFilter } from '../poll/catalog.ts';
+import { createCatalog, createNameFilter, type Heard } from '../poll/catalog.ts';
 import { createPollLock, type PollLock, type Track } from '../poll/cursor.ts';
 import { createBeginning } from '../poll/mirror.ts';
 import { createPoller } from '../poll/poller.ts';
@@ -27,8 +27,8 @@ export interface OpenReading {
   /** Called after each sweep. */
   onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   listings: {
-    /** Called with what a service lists, as far as it came. */
-    note(service: string, listing: Listing): void;
+    /** Lists a service, and finds out how far people know of what came. */
+    list(service: string, list: () => Promise<Listing>): Promise<Listing & { heard: Heard }>;
     /** Runs a listing on the timer, of which there is one at a time over all daemons. */
     turn(service: string, list: () => Promise<void>): Promise<void>;
   };
@@ -50,11 +50,7 @@ export const openSource = ({ config, store, listings, log, now }: ReadingContext
   const catalog = createCatalog({
     redis: store.redis,
     prefix: store.prefix,
-    list: async (service, signal) => {
-      const listing = await listProtocols(serviceOf(service), signal);
-      listings.note(service, listing);
-      return listing;
-    },
+    list: (service, signal) => listings.list(service, () => listProtocols(serviceOf(service), signal)),
     listAssets: (service, signal) => listAssets(serviceOf(service), signal),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
     now,

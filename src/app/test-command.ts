@@ -9,8 +9,9 @@ import { createActiveMutes } from '../features/mutes/active.ts';
 import { channelsOf, destinationsAt, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createCancelSample } from '../features/sample/sample.ts';
 import { createExplainSuppression } from '../features/suppression/filter.ts';
+import type { ListedProtocol } from '../item.ts';
 import { createLogger } from '../ops/log.ts';
-import type { Catalog, CatalogEntry } from '../poll/catalog.ts';
+import { createNameFilter } from '../poll/catalog.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices } from '../service/open.ts';
 import { cleanLine } from '../text.ts';
@@ -39,23 +40,23 @@ const theyList = (names: readonly string[]): string => {
   return `; they list ${named.join(', ')}${names.length > MOST_NAMED ? ' and more: tocsin protocols list' : ''}`;
 };
 
-/** The catalog's entry of a protocol, listed again. Throws a `UsageError` where no service has it. */
+/** A protocol as it is listed now: daemons follow that when they have announced it. Throws a `UsageError` where none is. */
 const findListed = async (
   name: string,
-  { services }: Config,
-  catalog: Pick<Catalog, 'refresh' | 'protocolOf' | 'protocols'>,
+  { protocols: { include, exclude } }: Config,
+  services: ReturnType<typeof openServices>,
   signal: AbortSignal,
-): Promise<CatalogEntry> => {
-  for (const { name: service } of services) {
-    const { unfinished } = await catalog.refresh(service, signal);
-    const entry = await catalog.protocolOf({ service, protocol: name });
-    if (entry) return entry;
+): Promise<ListedProtocol> => {
+  const isIncluded = createNameFilter(include, exclude);
+  const names: string[] = [];
+  for (const service of services.values()) {
+    const { protocols, unfinished } = await listProtocols(service, signal);
+    const found = protocols.filter((one) => one.name === name && isIncluded(name));
+    const [first] = found;
+    if (first !== undefined) return { ...first, channels: found.flatMap(({ channels }) => channels) };
     if (unfinished !== undefined) throw unfinished;
+    names.push(...protocols.map((one) => one.name).filter(isIncluded));
   }
-  const listed = await Promise.all(
-    services.map(async (service) => [...(await catalog.protocols(service.name)).keys()]),
-  );
-  const names = listed.flat();
   throw new UsageError(
     `no service lists a protocol '${name}' that the config includes${didYouMean(name, names) || theyList(names)}`,
   );
@@ -69,11 +70,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal) => {
   const { store, now } = shared;
   const settings = routeSettings(config);
   const services = openServices(config, now);
-  const catalog = catalogOf(config, redis, (service) => {
-    const found = services.get(service);
-    return found ? listProtocols(found, signal) : Promise.resolve({ protocols: [] });
-  });
-  const dispatching = openDispatch(shared, catalog.protocolOf);
+  const dispatching = openDispatch(shared, catalogOf(config, redis).protocolOf);
   // What a newer daemon queued stays for it; the daemons say so.
   const { channels, close: closeChannels } = await openConfiguredChannels(config, now);
   const delivering = openDelivery(shared, { channels, dispatching, onUnknownVersion: () => {} });
@@ -84,7 +81,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal) => {
     address: (kind: ChannelKind, to: string) => destinationsAt(kind, to, settings),
     /** Where a protocol's alerts go, as the config and the service say, and which of its channels lead nowhere. */
     protocol: async (name: string) => {
-      const entries = channelsOf(name, await findListed(name, config, catalog, signal), settings.overrides);
+      const entries = channelsOf(name, await findListed(name, config, services, signal), settings.overrides);
       const { destinations, problems } = routeEntries(entries, settings);
       if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
       return { destinations, problems };

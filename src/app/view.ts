@@ -10,14 +10,12 @@ import { createCatalog, createNameFilter } from '../poll/catalog.ts';
 import { attachRedis, type OpenRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
-const listNothing = () => Promise.reject(new Error('this command lists no protocols'));
+/** Commands list nothing into it: where alerts go follows what daemons have announced. */
+const list = () => Promise.reject(new Error('this command lists no protocols'));
 
-/** What daemons have listed, and what `list` gives. */
-export const catalogOf = (
-  { protocols }: Config,
-  { redis, prefix }: Pick<OpenRedis, 'redis' | 'prefix'>,
-  list: Parameters<typeof createCatalog>[0]['list'] = listNothing,
-) => createCatalog({ redis, prefix, list, isIncluded: createNameFilter(protocols.include, protocols.exclude) });
+/** What daemons have listed. */
+export const catalogOf = ({ protocols }: Config, { redis, prefix }: Pick<OpenRedis, 'redis' | 'prefix'>) =>
+  createCatalog({ redis, prefix, list, isIncluded: createNameFilter(protocols.include, protocols.exclude) });
 
 /** Where the protocols of each service lead; and what the config itself names, which needs no listing. */
 export const openReview = (config: Config, log: Parameters<typeof createRouteReview>[1]) => {

@@ -39,7 +39,21 @@ interface Listed {
   /** What could not be read, or not whole. `name`: as far as it has one. Default: nothing. */
   malformed?: readonly (MalformedItem & { name: string })[];
   unfinished?: ServiceError;
+  heard?: Heard;
 }
+
+/** How far the people of what is listed know of it. Alerts follow only that. */
+export interface Heard {
+  /** Its turn: what it lacks, if it is whole, is missing. */
+  isTurn: boolean;
+  /**
+   * Protocols of which nobody was told where alerts would go, or that they are gone, with what people know instead, where
+   * they know something. Undefined: nothing could be compared now.
+   */
+  untold: ReadonlyMap<string, KnownRoutes | undefined> | undefined;
+}
+
+type KnownRoutes = Pick<ListedProtocol, 'channels' | 'notifyOn' | 'triggers'>;
 
 export interface CatalogChange {
   added: string[];
@@ -48,6 +62,8 @@ export interface CatalogChange {
   missing: string[];
   /** Why the listing was read in part only; what it did not reach stays as it was known. */
   unfinished?: ServiceError;
+  /** Changes of routes are not followed yet, as nothing could be compared. */
+  isUncompared?: true;
   /** What could not be read, or not whole; absent where there is nothing. */
   malformed?: readonly MalformedItem[];
 }
@@ -85,21 +101,50 @@ const unreadableOf = ({ protocols, malformed = [] }: Listed): Unwatched[] => {
 /** Listings in a row that must lack a protocol before it is polled no more. */
 const MISSED_LIMIT = 3;
 
+/** A service may list several protocols of one name: their alerts are one protocol's, and go to the channels of each. */
+const byOwnName = (protocols: readonly ListedProtocol[], known: Entries): ListedProtocol[] =>
+  [...Map.groupBy(protocols, ({ name }) => name)].flatMap(([name, all]) => {
+    const [first] = all;
+    if (first === undefined || all.length === 1) return all;
+    const severities = new Set(all.flatMap(({ triggers = {} }) => Object.keys(triggers)));
+    const groupsOf = (severity: string) => all.flatMap(({ triggers = {} }) => triggers[severity] ?? []);
+    return {
+      ...(all.find(({ protocolId }) => protocolId === known.get(name)?.protocolId) ?? first),
+      channels: all.flatMap(({ channels }) => channels),
+      notifyOn: [...new Set(all.flatMap(({ notifyOn }) => notifyOn))],
+      triggers: Object.fromEntries([...severities].map((severity) => [severity, groupsOf(severity)])),
+    };
+  });
+
+/** As people know it; what is new to everybody, as it is listed. */
+const asHeard = (listed: ListedProtocol, known: Entries, heard: Heard | undefined): ListedProtocol => {
+  if (heard === undefined || heard.untold?.has(listed.name) === false) return listed;
+  const { channels, notifyOn, triggers } = known.get(listed.name) ?? heard.untold?.get(listed.name) ?? listed;
+  return { ...listed, channels, notifyOn, ...(triggers === undefined ? {} : { triggers }) };
+};
+
 const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });
 
 /**
  * The new listing, with those that it lacks kept for a while. One that was not read to its end lacks nothing, so it may
  * only add what there is room for: an endless one could bring others each time.
  */
-const merge = (known: Entries, all: readonly CatalogEntry[], isWhole: boolean): CatalogEntry[] => {
+const merge = (
+  known: Entries,
+  all: readonly CatalogEntry[],
+  { isWhole, heard }: { isWhole: boolean; heard: Heard | undefined },
+): CatalogEntry[] => {
+  const counts = isWhole && (heard === undefined || (heard.isTurn && heard.untold !== undefined));
   const fresh = all.filter(({ name }) => !known.has(name));
   const refused = new Set(isWhole ? [] : fresh.slice(Math.max(0, MOST_PROTOCOLS - known.size)));
   const listed = all.filter((entry) => !refused.has(entry));
   const names = new Set(listed.map(({ name }) => name));
   const absent = [...known.values()]
     .filter(({ name }) => !names.has(name))
-    .map((entry) => (isWhole ? { ...entry, missed: entry.missed + 1 } : entry));
-  return [...listed, ...absent.filter(({ missed }) => missed < MISSED_LIMIT)];
+    .map((entry) => (counts ? { ...entry, missed: entry.missed + 1 } : entry));
+  const isKept = ({ name, missed }: CatalogEntry): boolean =>
+    missed < MISSED_LIMIT || heard?.untold?.has(name) === true;
+  return [...listed, ...absent.filter(isKept)];
 };
 
 /** What follows from a listing is reckoned once a listing, and not at each question: each alert and each read asks. */
@@ -154,7 +199,7 @@ export const createCatalog = (settings: CatalogSettings) => {
       const askedAt = now();
       await store.begin(service, askedAt);
       const answer = await list(service, signal);
-      const { protocols, malformed = [], unfinished } = answer;
+      const { malformed = [], unfinished, heard } = answer;
       const listedBefore = await store.listedAt(service);
       const known = await store.load(service);
       const owedSince = (name: string) =>
@@ -168,8 +213,9 @@ export const createCatalog = (settings: CatalogSettings) => {
         ...includedSince(name),
         ...withAssets(known.get(name)?.assets),
       });
+      const protocols = byOwnName(answer.protocols, known).map((entry) => asHeard(entry, known, heard));
       const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
-      const merged = merge(known, listed, unfinished === undefined);
+      const merged = merge(known, listed, { isWhole: unfinished === undefined, heard });
       const next = byName(merged);
       await store.keep(service, known, next);
       await store.setUnreadable(service, JSON.stringify(unreadableOf(answer)));
@@ -180,6 +226,7 @@ export const createCatalog = (settings: CatalogSettings) => {
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
         missing: merged.filter(({ missed, name }) => missed > 0 && isIncluded(name)).map(({ name }) => name),
         ...(unfinished === undefined ? {} : { unfinished }),
+        ...(heard !== undefined && heard.untold === undefined ? { isUncompared: true } : {}),
         ...(malformed.length === 0 ? {} : { malformed }),
       };
     },

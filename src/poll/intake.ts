@@ -59,14 +59,14 @@ export const createListing = (dependencies: ListingDependencies) => {
         const change = await catalog.refresh(service, signal);
         const { unfinished, malformed = [] } = change;
         await dependencies.onListMalformed(service, malformed);
+        // A bound of ours cuts the next one off as well.
+        const isDone = (unfinished === undefined || unfinished.bound !== undefined) && !change.isUncompared;
+        if (isDone) owed.settled(service);
         if (unfinished === undefined) {
           admission.answered(service, LISTING);
-          owed.settled(service);
           dependencies.onListed(service, change);
         } else {
           await admission.failed(service, LISTING, unfinished, signal);
-          // A bound of ours cuts the next one off as well.
-          if (unfinished.bound !== undefined) owed.settled(service);
           if (!isHeld(unfinished)) dependencies.onListUnfinished(service, change, unfinished);
         }
         return true;

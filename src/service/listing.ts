@@ -45,16 +45,23 @@ const firstContacts = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
   });
 };
 
-const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
-  name,
-  ...optional('protocolId', id),
-  channels: firstContacts(channels),
+/** Where alerts go by what is listed. */
+export const routesOf = ({ channels, triggers }: Pick<Protocol, 'channels' | 'triggers'>) => ({
+  channels,
   notifyOn: Object.entries(triggers)
     .filter(([, { actions }]) => actions.includes(NOTIFICATION))
     .map(([severity]) => severity),
   triggers: Object.fromEntries(
     Object.entries(triggers).map(([severity, { detectionsGroup }]) => [readAssessment(severity), detectionsGroup]),
   ),
+});
+
+export type ListedRoutes = ReturnType<typeof routesOf>;
+
+const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
+  name,
+  ...optional('protocolId', id),
+  ...routesOf({ channels: firstContacts(channels), triggers }),
 });
 
 const toSettings = (

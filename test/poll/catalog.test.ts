@@ -1,9 +1,9 @@
 /** What the catalog keeps of assets, in a real Redis. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Source } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/item.ts';
-import { createCatalog, createNameFilter } from '../../src/poll/catalog.ts';
+import { createCatalog, createNameFilter, type Heard } from '../../src/poll/catalog.ts';
 import type { Track } from '../../src/poll/cursor.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -255,4 +255,88 @@ test('listings that do not end add protocols as long as there is room', async ()
   listed.names = ['New'];
   await catalog.refresh('main', never);
   expect(await names()).toContain('New');
+});
+
+describe('alerts follow what people know', () => {
+  const email = (to: string) => [{ name: 'email', contacts: [to] }];
+  const routes = (to: string) => ({ channels: email(to), notifyOn: ['critical'], triggers: { critical: [['mixer']] } });
+  const listedAs = (name: string, to: string, protocolId?: string): ListedProtocol => ({
+    name,
+    ...routes(to),
+    ...(protocolId === undefined ? {} : { protocolId }),
+  });
+
+  const follow = () => {
+    const { redis, prefix } = openTestRedis();
+    const answer = { protocols: [] as ListedProtocol[], heard: undefined as Heard | undefined };
+    const list = async () => {
+      const { protocols, heard } = answer;
+      return { protocols, ...(heard === undefined ? {} : { heard }) };
+    };
+    const catalog = createCatalog({ redis, prefix, list, isIncluded: () => true });
+    const refresh = async (protocols: ListedProtocol[], heard?: Heard) => {
+      Object.assign(answer, { protocols, heard });
+      const change = await catalog.refresh('main', never);
+      const entries = await catalog.protocols('main');
+      const to = [...entries].map(([name, one]) => [name, one.channels.flatMap(({ contacts }) => contacts).join()]);
+      return { change, entries, to: Object.fromEntries(to) };
+    };
+    return { refresh };
+  };
+
+  test('where nobody was told, they go where they went; a new protocol goes as people know it, or as it is listed', async () => {
+    const { refresh } = follow();
+    await refresh([listedAs('Vault', 'a'), listedAs('Bridge', 'a')]);
+    const untold = new Map([
+      ['Vault', routes('b')],
+      ['Back', routes('c')],
+      ['Farm', undefined],
+    ]);
+    const all = ['Vault', 'Bridge', 'Back', 'Farm'].map((name) => listedAs(name, 'evil'));
+    const { to } = await refresh(all, { isTurn: true, untold });
+    expect(to).toEqual({ Vault: 'a', Bridge: 'evil', Back: 'c', Farm: 'evil' });
+    expect((await refresh(all, { isTurn: true, untold: new Map() })).to).toEqual({
+      Vault: 'evil',
+      Bridge: 'evil',
+      Back: 'evil',
+      Farm: 'evil',
+    });
+  });
+
+  test('where nothing could be compared nothing changes, and it is listed again; what is new is read', async () => {
+    const { refresh } = follow();
+    await refresh([listedAs('Vault', 'a')]);
+    const { to, change } = await refresh([listedAs('Vault', 'evil'), listedAs('Farm', 'b')], {
+      isTurn: true,
+      untold: undefined,
+    });
+    expect(to).toEqual({ Vault: 'a', Farm: 'b' });
+    expect(change).toMatchObject({ added: ['Farm'], isUncompared: true });
+  });
+
+  test('what is missing is given up in its turn, when somebody was told', async () => {
+    const { refresh } = follow();
+    const [vault, bridge] = [listedAs('Vault', 'a'), listedAs('Bridge', 'a')];
+    await refresh([vault, bridge]);
+    for (let times = 0; times < 5; times += 1) {
+      await refresh([bridge], { isTurn: false, untold: new Map() });
+      await refresh([bridge], { isTurn: true, untold: undefined });
+    }
+    for (let times = 0; times < 2; times += 1) await refresh([bridge], { isTurn: true, untold: new Map() });
+    const untold = new Map([['Vault', undefined]]);
+    for (let times = 0; times < 3; times += 1) {
+      expect((await refresh([bridge], { isTurn: true, untold })).to).toEqual({ Vault: 'a', Bridge: 'a' });
+    }
+    expect((await refresh([bridge], { isTurn: true, untold: new Map() })).to).toEqual({ Bridge: 'a' });
+  });
+
+  test('of several protocols of one name each has its readers, and their order changes nothing', async () => {
+    const { refresh } = follow();
+    const all = [listedAs('Vault', 'a', 'id-1'), { ...listedAs('Vault', 'b', 'id-2'), notifyOn: ['ok'] }];
+    const { entries, to } = await refresh(all);
+    expect(to).toEqual({ Vault: 'a,b' });
+    expect(entries.get('Vault')).toMatchObject({ protocolId: 'id-1', notifyOn: ['critical', 'ok'] });
+    const turned = await refresh(all.toReversed());
+    expect([turned.to, turned.entries.get('Vault')?.protocolId]).toEqual([{ Vault: 'b,a' }, 'id-1']);
+  });
 });

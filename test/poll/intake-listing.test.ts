@@ -9,10 +9,12 @@ const DOWN = new ServiceError('unreachable', 'no answer');
 const setUp = ({
   error,
   unfinished,
+  isUncompared,
   admitted = true,
 }: {
   error?: unknown;
   unfinished?: ServiceError;
+  isUncompared?: true;
   admitted?: boolean;
 } = {}) => {
   const heard: unknown[] = [];
@@ -20,7 +22,8 @@ const setUp = ({
   const ask = async () => {
     heard.push('asked');
     if (world.error !== undefined) throw world.error;
-    return world.unfinished === undefined ? CHANGE : { ...CHANGE, unfinished: world.unfinished };
+    const change = isUncompared ? { ...CHANGE, isUncompared } : CHANGE;
+    return world.unfinished === undefined ? change : { ...change, unfinished: world.unfinished };
   };
   const listing = createListing({
     catalog: { refresh: ask, refreshAssets: async () => void (await ask()) },
@@ -130,4 +133,11 @@ test('what fails by itself is asked for ever less often, and a bound of ours not
   await bound.list();
   bound.world.now += 3_600_000;
   expect(bound.isOwed()).toBe(false);
+});
+
+test('where nothing could be compared, it is listed again soon', async () => {
+  const { world, list, isOwed } = setUp({ isUncompared: true });
+  await list();
+  world.now += 1000;
+  expect(isOwed()).toBe(true);
 });

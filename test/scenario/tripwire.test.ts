@@ -117,7 +117,7 @@ test.concurrent('each other change is told once over two daemons, and its undoin
   service.removeProtocol({ protocol: BRIDGE });
   await told(`The protocol ${BRIDGE} is not listed any more, so nothing of it is watched ${at}`, 1);
   service.addProtocol(apiKey, { name, channels });
-  await told(`The protocol ${BRIDGE} is new ${at}`, 1);
+  await told(`The protocol ${BRIDGE} is listed again ${at}`, 1);
   service.addProtocol(apiKey, { name: 'Farm', channels });
   await told(`The protocol Farm is new ${at}`, 1);
 

@@ -1,4 +1,4 @@
-/** What has changed between what is remembered of a service's protocols and a whole listing of them. Pure. */
+/** What has changed between what is remembered of a service's protocols and a listing of them. Pure. */
 import type { JsonValue } from '../../alert.ts';
 import { type ChannelEntry, contentId } from '../../item.ts';
 import type { ListedSettings } from '../../service/listing.ts';
@@ -101,12 +101,14 @@ export interface Remembered {
   settings: WatchedSettings;
   /** Whole listings in a row that did not have it; absent for none. */
   missed?: number;
+  /** Epoch milliseconds: it has vanished. Who makes it again with other channels must not pass for its maker. */
+  goneAt?: number;
 }
 
-/** A new protocol has no `before`, one that vanished no `after`. */
+/** A new protocol has a `before` where it had vanished; one that vanished has no `after`. */
 export type Change =
   | { kind: 'changed'; protocol: string; before: WatchedSettings; after: WatchedSettings; aspects: Aspect[] }
-  | { kind: 'new'; protocol: string; after: WatchedSettings }
+  | { kind: 'new'; protocol: string; before?: WatchedSettings; after: WatchedSettings }
   /** `isUnreadable`: the listing names it in an entry that cannot be read. */
   | { kind: 'vanished'; protocol: string; before: WatchedSettings; isUnreadable?: true };
 
@@ -116,11 +118,14 @@ export interface ComparisonInput {
   listed: ReadonlyMap<string, WatchedSettings>;
   /** Names that the listing has in entries that cannot be read: polls do without these, as without those that it lacks. */
   unreadable: ReadonlySet<string>;
+  /** What it lacks is missing: it came whole, and in its turn. */
+  isWhole: boolean;
+  now: number;
 }
 
 export interface Comparison {
   changes: Change[];
-  /** What to remember instead; undefined where a protocol is gone. */
+  /** What to remember instead; undefined where a protocol is forgotten. */
   writes: Map<string, Remembered | undefined>;
   /** Nothing is left to see in the same listing. */
   isSettled: boolean;
@@ -128,6 +133,8 @@ export interface Comparison {
 
 /** Whole listings in a row that must lack a protocol before it has vanished: a service may answer with a part of its list. */
 export const VANISHED_AFTER = 3;
+/** Protocols that have vanished and are still remembered; of more, those that vanished last. */
+const MOST_GONE = 1000;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -150,12 +157,13 @@ const missing = (
   protocol: string,
   { settings, missed = 0 }: Remembered,
   isUnreadable: boolean,
-): { change?: Change; next: Remembered | undefined } =>
+  now: number,
+): { change?: Change; next: Remembered } =>
   missed + 1 < VANISHED_AFTER
     ? { next: { settings, missed: missed + 1 } }
     : {
         change: { kind: 'vanished', protocol, before: settings, ...(isUnreadable && { isUnreadable }) },
-        next: undefined,
+        next: { settings, goneAt: now },
       };
 
 /** A protocol that the listing has. */
@@ -167,22 +175,35 @@ const found = (
   if (known === undefined) return { change: { kind: 'new', protocol, after: listed }, next: { settings: listed } };
   const before = known.settings;
   const after = withKnown(before, listed);
+  if (known.goneAt !== undefined)
+    return { change: { kind: 'new', protocol, before, after }, next: { settings: after } };
   const aspects = changedAspects(before, after);
   const next = { settings: after };
   return aspects.length === 0 ? { next } : { change: { kind: 'changed', protocol, before, after, aspects }, next };
 };
 
-export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Comparison => {
-  const absent = [...remembered].filter(([name]) => !listed.has(name));
+/** Of those that have vanished, the names of which too many are remembered. */
+const forgotten = (gone: readonly { name: string; goneAt?: number | undefined }[]): string[] =>
+  gone
+    .toSorted((a, b) => (b.goneAt ?? 0) - (a.goneAt ?? 0))
+    .slice(MOST_GONE)
+    .map(({ name }) => name);
+
+export const compare = ({ remembered, listed, unreadable, isWhole, now }: ComparisonInput): Comparison => {
+  const others = [...remembered].filter(([name]) => !listed.has(name));
+  const absent = isWhole ? others.filter(([, { goneAt }]) => goneAt === undefined) : [];
   const outcomes = [
     ...[...listed].map(([name, settings]) => ({ name, ...found(name, remembered.get(name), settings) })),
-    ...absent.map(([name, known]) => ({ name, ...missing(name, known, unreadable.has(name)) })),
+    ...absent.map(([name, known]) => ({ name, ...missing(name, known, unreadable.has(name), now) })),
   ];
-  const writes = outcomes.filter(({ name, next }) => !isSame(remembered.get(name), next));
+  const changed = outcomes.filter(({ name, next }) => !isSame(remembered.get(name), next));
+  const writes = new Map<string, Remembered | undefined>(changed.map(({ name, next }) => [name, next]));
+  const gone = others.map(([name, known]) => ({ name, goneAt: (writes.get(name) ?? known).goneAt }));
+  for (const name of forgotten(gone.filter(({ goneAt }) => goneAt !== undefined))) writes.set(name, undefined);
   return {
     changes: outcomes.flatMap(({ change }) => change ?? []),
-    writes: new Map(writes.map(({ name, next }) => [name, next])),
-    isSettled: absent.length === outcomes.filter(({ next }) => next === undefined).length,
+    writes,
+    isSettled: outcomes.every(({ next: { missed } }) => missed === undefined),
   };
 };
 
@@ -193,6 +214,8 @@ export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Co
 export interface Unannounced {
   /** As people heard of it last; absent where they heard that it is gone. */
   announced?: WatchedSettings;
+  /** As it was before it was gone, where that is known. */
+  former?: WatchedSettings;
   /** Epoch milliseconds: its latest change that was not announced. */
   at: number;
 }
@@ -200,10 +223,11 @@ export interface Unannounced {
 /** What has stayed the same for so long comes and goes no more. Two listings at least, with the usual `poll.catalogEvery`. */
 export const STAYED_MS = 600_000;
 
-const unannouncedOf = (announced: WatchedSettings | undefined, at: number): Unannounced => ({
-  ...(announced === undefined ? {} : { announced }),
-  at,
-});
+const unannouncedOf = (change: Change, at: number): Unannounced => {
+  const { before } = change;
+  if (before === undefined) return { at };
+  return change.kind === 'new' ? { former: before, at } : { announced: before, at };
+};
 
 /** With a change that people hear of they know more; what they do not know yet stays. */
 const afterHeard = (known: Unannounced, change: Change): Unannounced | undefined => {
@@ -212,7 +236,7 @@ const afterHeard = (known: Unannounced, change: Change): Unannounced | undefined
   if (announced === undefined) return known;
   const news = Object.fromEntries(change.aspects.map((aspect) => [aspect, change.after[aspect]]));
   const heard = { ...announced, ...news };
-  return changedAspects(heard, change.after).length === 0 ? undefined : unannouncedOf(heard, at);
+  return changedAspects(heard, change.after).length === 0 ? undefined : { announced: heard, at };
 };
 
 /** What is unannounced of a protocol after one more change. */
@@ -223,19 +247,26 @@ export const afterChange = (
 ): Unannounced | undefined => {
   if (isHeard) return known === undefined ? undefined : afterHeard(known, change);
   if (known !== undefined) return { ...known, at };
-  return unannouncedOf(change.kind === 'new' ? undefined : change.before, at);
+  return unannouncedOf(change, at);
 };
 
 const sumOf = (
   protocol: string,
-  before: WatchedSettings | undefined,
+  { announced: before, former }: Unannounced,
   after: WatchedSettings | undefined,
 ): Change | undefined => {
-  if (before === undefined) return after === undefined ? undefined : { kind: 'new', protocol, after };
+  if (before === undefined) {
+    if (after === undefined) return undefined;
+    return { kind: 'new', protocol, ...(former === undefined ? {} : { before: former }), after };
+  }
   if (after === undefined) return { kind: 'vanished', protocol, before };
   const aspects = changedAspects(before, after);
   return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects };
 };
+
+/** As it is listed; undefined where it is not. */
+const settingsOf = (known: Remembered | undefined): WatchedSettings | undefined =>
+  known?.goneAt === undefined ? known?.settings : undefined;
 
 interface Stayed {
   /** Protocols of which nothing is unannounced any more. */
@@ -256,6 +287,20 @@ export const stayedAmong = (
   );
   return {
     protocols: due.map(([protocol]) => protocol),
-    changes: due.flatMap(([protocol, { announced }]) => sumOf(protocol, announced, present(protocol)?.settings) ?? []),
+    changes: due.flatMap(([protocol, one]) => sumOf(protocol, one, settingsOf(present(protocol))) ?? []),
   };
+};
+
+/**
+ * Of which protocols nobody was told where alerts go now, or that they are gone: alerts go on as people know it. With what
+ * they know, where they know something.
+ */
+export const untoldAmong = (
+  unannounced: ReadonlyMap<string, Unannounced>,
+  present: (protocol: string) => Remembered | undefined,
+): Map<string, WatchedSettings | undefined> => {
+  const isTold = ({ announced }: Unannounced, now: WatchedSettings | undefined): boolean =>
+    isSame([announced?.channels, announced?.triggers], [now?.channels, now?.triggers]);
+  const untold = [...unannounced].filter(([protocol, one]) => !isTold(one, settingsOf(present(protocol))));
+  return new Map(untold.map(([protocol, { announced, former }]) => [protocol, announced ?? former]));
 };

@@ -48,7 +48,7 @@ const NOTHING: WatchedSettings = { channels: [], triggers: {} };
 
 /** Of a protocol that is new or vanished: all that is known of it. */
 export const differencesOf = (change: Change): Difference[] => {
-  const before = change.kind === 'new' ? NOTHING : change.before;
+  const before = change.before ?? NOTHING;
   const after = change.kind === 'vanished' ? NOTHING : change.after;
   const aspects = change.kind === 'changed' ? change.aspects : ASPECTS;
   return aspects.flatMap((aspect) => {
@@ -62,6 +62,8 @@ export const differencesOf = (change: Change): Difference[] => {
 export interface ChangeWords {
   protocol: string;
   kind: Change['kind'];
+  /** New, but it was listed before. */
+  isBack?: boolean;
   differences: readonly Difference[];
   /** It is listed, but cannot be read any more. */
   isUnreadable?: boolean;
@@ -87,14 +89,14 @@ const aspectsText = ({ differences }: ChangeWords): string => wordsText(differen
 
 const whatHappened = (change: ChangeWords): string => {
   if (change.isCritical) return 'has no channel of a person any more';
-  if (change.kind === 'new') return 'is new';
+  if (change.kind === 'new') return change.isBack ? 'is listed again' : 'is new';
   if (change.kind === 'changed') return `has other ${aspectsText(change)}`;
   return `${change.isUnreadable ? 'cannot be read in the list' : 'is not listed'} any more, so nothing of it is watched`;
 };
 
-const sideLines = ({ kind, differences }: ChangeWords): string[] =>
+const sideLines = ({ kind, isBack, differences }: ChangeWords): string[] =>
   differences.flatMap(({ aspect, old, now }) => [
-    ...(kind === 'new' ? [] : [`${aspect} before: ${sideText(old)}`]),
+    ...(kind === 'new' && !isBack ? [] : [`${aspect} before: ${sideText(old)}`]),
     ...(kind === 'vanished' ? [] : [`${aspect} now: ${sideText(now)}`]),
   ]);
 
@@ -141,9 +143,19 @@ const restOfHour = (all: readonly ChangeWords[]): string[] => {
   return [`Changed again and again: ${who}. ${rest}; what has ${STAYED} is announced then.`];
 };
 
-/** The critical ones first. */
+/** What matters less comes later: many small changes, or new protocols, must not hide the one that takes alerts away. */
+const weightOf = ({ isCritical, kind, isBack, differences }: ChangeWords): number => {
+  if (isCritical) return 0;
+  if (kind === 'new') return isBack ? 2 : ASPECTS.length + 3;
+  if (kind === 'vanished') return 1;
+  return 2 + Math.min(ASPECTS.length, ...differences.map(({ aspect }) => ASPECTS.indexOf(aspect)));
+};
+
+export const worstFirst = <T extends ChangeWords>(changes: readonly T[]): T[] =>
+  changes.toSorted((a, b) => weightOf(a) - weightOf(b));
+
 export const changesText = (service: string, changes: readonly ChangeWords[]): string => {
-  const all = changes.toSorted((a, b) => Number(b.isCritical) - Number(a.isCritical));
+  const all = worstFirst(changes);
   const described = all.slice(0, DESCRIBED);
   const lines = described.flatMap((change) => {
     if (all.length === 1) return sideLines(change);

@@ -8,7 +8,7 @@ import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR } from '../conditions/announcer.ts';
 import { type AnnouncedStore, brokenAmong } from '../conditions/store.ts';
 import type { Change, WatchedSettings } from './changes.ts';
-import { type ChangeWords, changesText, differencesOf } from './message.ts';
+import { type ChangeWords, changesText, differencesOf, worstFirst } from './message.ts';
 
 /** Where alerts of a protocol went and go. */
 interface ChangeRoutes {
@@ -26,7 +26,8 @@ const listsPeople = ({ channels }: WatchedSettings): boolean =>
  * person whom the config adds stays.
  */
 export const hasLostPeople = (change: Change, { before, after }: ChangeRoutes): boolean =>
-  change.kind === 'changed' &&
+  change.kind !== 'vanished' &&
+  change.before !== undefined &&
   !after.some(isHuman) &&
   (before.some(isHuman) || (listsPeople(change.before) && !listsPeople(change.after)));
 
@@ -101,12 +102,13 @@ const createDescribe =
   (change: Change): DescribedChange => {
     const { protocol, kind } = change;
     const routes: ChangeRoutes = {
-      before: change.kind === 'new' ? [] : destinationsAt(protocol, change.before.channels),
+      before: change.before === undefined ? [] : destinationsAt(protocol, change.before.channels),
       after: change.kind === 'vanished' ? [] : destinationsAt(protocol, change.after.channels),
     };
     const isCritical = hasLostPeople(change, routes);
     const isUnreadable = change.kind === 'vanished' && change.isUnreadable === true;
-    return { change, routes, protocol, kind, isUnreadable, isCritical, differences: differencesOf(change) };
+    const isBack = change.kind === 'new' && change.before !== undefined;
+    return { change, routes, protocol, kind, isUnreadable, isBack, isCritical, differences: differencesOf(change) };
   };
 
 /** Each aspect counts by itself: who changes detectors again and again does not hide that he changes the triggers. */
@@ -165,7 +167,7 @@ export const createNotifier = (dependencies: NotifierDependencies) => {
 
   /** `found`: those that are for somebody. */
   const look = async (changes: readonly Change[]) => {
-    const all = changes.map(describe);
+    const all = worstFirst(changes.map(describe));
     const isOpen = await dependencies.isOpen();
     const isForSomebody = ({ change, routes }: DescribedChange): boolean =>
       isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen);

@@ -90,6 +90,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
   };
 
   return {
+    /** Of what is remembered; '' where nothing is. */
+    version: async (service: string): Promise<string> => (await redis.hget(keyOf(service), 'version')) ?? '',
     /** Undefined before the first listing. */
     read: async (service: string): Promise<RememberedService | undefined> => {
       const { version = '', since, ...fields } = await redis.hgetall(keyOf(service));
@@ -103,12 +105,12 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         );
       return { version, protocols: parsed<Remembered>(PROTOCOL), unannounced: parsed<Unannounced>(UNANNOUNCED) };
     },
-    /** False where somebody else has written meanwhile: nothing, or nothing further, is written then. */
+    /** Gives the next version; undefined where somebody else has written meanwhile: nothing, or nothing further, is written. */
     remember: async (
       held: Pick<HeldLock, 'write'>,
       service: string,
       { version, writes, unannounced, seen }: RememberInput,
-    ): Promise<boolean> => {
+    ): Promise<string | undefined> => {
       const at = now();
       const { changes, ofAll, least } = HISTORY_BOUNDS;
       const chunks = writes.size === 0 ? [[]] : chunksOf([...writes], AT_ONCE);
@@ -122,11 +124,11 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
           const values = [remembered, unannounced?.get(name), seen.get(name)];
           return [name, ...values.map((one) => (one === undefined ? '' : JSON.stringify(one)))];
         });
-        if ((await held.write(REMEMBER, keys, [...facts, ...rows])) !== 'written') return false;
+        if ((await held.write(REMEMBER, keys, [...facts, ...rows])) !== 'written') return undefined;
         known = next;
       }
       if (seen.size > 0) await forgetOldest(service);
-      return true;
+      return known;
     },
     /** The newest first. `isCut`: there were more; only the newest are kept. */
     history: async (service: string, protocol: string) => {

@@ -25,15 +25,19 @@ const settings = (changes: Partial<ListedSettings> = {}): WatchedSettings => wat
 const known = (of: WatchedSettings, missed?: number): Remembered =>
   missed === undefined ? { settings: of } : { settings: of, missed };
 
+const NOW = 1_800_000_000_000;
+
 const comparison = (
   remembered: Record<string, Remembered>,
   listed: Record<string, WatchedSettings>,
-  unreadable: string[] = [],
+  { unreadable = [] as string[], isWhole = true } = {},
 ) =>
   compare({
     remembered: new Map(Object.entries(remembered)),
     listed: new Map(Object.entries(listed)),
     unreadable: new Set(unreadable),
+    isWhole,
+    now: NOW,
   } satisfies ComparisonInput);
 
 const QUIET = { changes: [], writes: new Map(), isSettled: true };
@@ -125,9 +129,37 @@ describe('a protocol that comes or goes', () => {
     expect(lacking(VANISHED_AFTER - 2)).toMatchObject({ changes: [], isSettled: false });
     expect(lacking(VANISHED_AFTER - 1)).toEqual({
       changes: [{ kind: 'vanished', protocol: 'Vault', before }],
-      writes: new Map([['Vault', undefined]]),
+      writes: new Map([['Vault', { settings: before, goneAt: NOW }]]),
       isSettled: true,
     });
+    const gone = { settings: before, goneAt: NOW - 1 };
+    expect(comparison({ Vault: gone }, {})).toEqual(QUIET);
+    const after = settings({ channels: [email('evil@example.com')] });
+    expect(comparison({ Vault: gone }, { Vault: after })).toEqual({
+      changes: [{ kind: 'new', protocol: 'Vault', before, after }],
+      writes: new Map([['Vault', known(after)]]),
+      isSettled: true,
+    });
+  });
+
+  test('is not missing in a part of a listing, in which others are compared', () => {
+    const after = settings({ tracking: false });
+    const remembered = { Vault: known(settings(), 2), Bridge: known(settings()) };
+    const { changes, writes } = comparison(remembered, { Bridge: after }, { isWhole: false });
+    expect(changes.map(({ kind, protocol }) => [kind, protocol])).toEqual([['changed', 'Bridge']]);
+    expect([...writes.keys()]).toEqual(['Bridge']);
+  });
+
+  test('is remembered when it is gone, of many those that went last', () => {
+    const all = Array.from({ length: 1002 }, (_, n) => [`p${n}`, { settings: settings(), goneAt: n }] as const);
+    const { writes, changes } = comparison(Object.fromEntries(all), {});
+    expect([changes, writes]).toEqual([
+      [],
+      new Map([
+        ['p1', undefined],
+        ['p0', undefined],
+      ]),
+    ]);
   });
 
   test('is forgiven when it is listed again', () => {
@@ -137,7 +169,8 @@ describe('a protocol that comes or goes', () => {
   });
 
   test('is missing, too, where its entry cannot be read: it is polled no more', () => {
-    const changeWith = (name: string) => comparison({ Vault: known(settings(), 2) }, {}, [name]).changes;
+    const changeWith = (name: string) =>
+      comparison({ Vault: known(settings(), 2) }, {}, { unreadable: [name] }).changes;
     expect(changeWith('Vault')).toMatchObject([{ kind: 'vanished', isUnreadable: true }]);
     for (const name of ['Bridge', ''])
       expect(changeWith(name)).toEqual([expect.not.objectContaining({ isUnreadable: true })]);

@@ -31,8 +31,8 @@ const setUp = () => {
   const clock = { ahead: 0 };
   const now = () => Date.now() + clock.ahead;
   const own = createTripwireStore(redis, prefix, now);
-  const open = (store: Pick<TripwireStore, 'read' | 'remember'> = own) =>
-    createTripwire({
+  const open = (store: Pick<TripwireStore, 'version' | 'read' | 'remember'> = own) => {
+    const tripwire = createTripwire({
       store,
       locks: createLocks(redis, prefix),
       outages: { inForce: async () => new Map(), count: world.count },
@@ -51,6 +51,13 @@ const setUp = () => {
       log: pino({ level: 'silent' }),
       now,
     });
+    /** Names of which nobody was told where alerts would go; undefined: nothing was compared. */
+    const look = async (service: string, answer: Parameters<typeof tripwire.look>[1], isTurn = true) => {
+      const untold = await tripwire.look(service, answer, { asked: await tripwire.version(service), isTurn });
+      return untold && [...untold.keys()];
+    };
+    return { ...tripwire, look, compare: tripwire.look };
+  };
   const answer = (settings: ListedSettings[], rest: Partial<Listing> = {}) => ({ settings, malformed: [], ...rest });
   const lines = () => told.map(({ message }) => message.split('\n', 1)[0]);
   return { redis, prefix, store: own, world, clock, told, lines, open, answer };
@@ -120,13 +127,18 @@ test('a crash between announcing and remembering repeats the same announcement; 
   expect(told[1]?.key).toBe(told[0]?.key);
 });
 
-test('what was cut off, or is in a part of the list, tells nothing', async () => {
-  const { open, answer, lines } = setUp();
+test('a part of the list tells what is in it; what it lacks is gone only when whole ones lack it in their turn', async () => {
+  const { open, answer, told, lines } = setUp();
   const { look } = open();
   const [vault, bridge] = [listed('Vault'), listed('Bridge')];
   await look('main', answer([vault, bridge]));
   const unfinished = new ServiceError('failed', 'HTTP 500');
-  for (let n = 0; n < 5; n += 1) await look('main', answer([listed('Vault', ['b@example.com'])], { unfinished }));
+  const other = listed('Vault', ['b@example.com']);
+  for (let n = 0; n < 5; n += 1) await look('main', answer([other], { unfinished }));
+  await look('main', answer([vault], { unfinished }));
+  expect(lines()).toEqual(Array(2).fill('The protocol Vault has other channels at the monitoring service main.'));
+  told.length = 0;
+  for (let n = 0; n < 5; n += 1) await look('main', answer([vault]), false);
   await look('main', answer([vault]));
   await open().look('main', answer([vault]));
   await look('main', answer([vault, bridge]));
@@ -137,16 +149,15 @@ test('what was cut off, or is in a part of the list, tells nothing', async () =>
   await look('main', answer([vault]));
   expect(lines()).toEqual([expect.stringContaining('The protocol Bridge is not listed any more')]);
   await look('main', answer([vault, bridge]));
-  expect(lines()[1]).toBe('The protocol Bridge is new at the monitoring service main.');
+  expect(lines()[1]).toBe('The protocol Bridge is listed again at the monitoring service main.');
 });
 
-test('a listing that is the same asks Redis nothing, and a change that Redis lost meanwhile is told', async () => {
+test('what Redis lost is put back from memory, and a change that came meanwhile is told', async () => {
   const { open, answer, redis, prefix, lines, store } = setUp();
   const { look } = open();
   await look('main', answer([listed('Vault'), listed('Bridge')]));
   await redis.del(`${prefix}:tripwire:main`);
   await look('main', answer([listed('Bridge'), listed('Vault')]));
-  expect(await store.read('main')).toBeUndefined();
   await look('main', answer([listed('Vault', ['b@example.com']), listed('Bridge')]));
   expect(lines()).toEqual(['The protocol Vault has other channels at the monitoring service main.']);
   expect([...((await store.read('main'))?.protocols.keys() ?? [])].toSorted()).toEqual(['Bridge', 'Vault']);
@@ -282,7 +293,7 @@ test('a protocol that comes and goes is told at last as it has stayed', async ()
     for (let missed = 0; missed < 3; missed += 1) await look('main', without);
     if (n < 3) await look('main', whole);
   }
-  const [gone, came] = ['is not listed any more, so nothing of it is watched', 'is new'].map(
+  const [gone, came] = ['is not listed any more, so nothing of it is watched', 'is listed again'].map(
     (what) => `The protocol Vault ${what} at the monitoring service main.`,
   );
   expect(lines()).toEqual([gone, came, gone, came, gone, came]);
@@ -306,7 +317,7 @@ test('a service that changes all it lists, under ever new names, does not fill R
       const change = { at: `${at} ${n}`, kind: 'new', differences: [], isCritical: false } as const;
       const writes = new Map(names.map((name) => [name, undefined]));
       const seen = new Map(names.map((name) => [name, change]));
-      expect(await store.remember(held, 'main', { version, writes, seen })).toBe(true);
+      expect(await store.remember(held, 'main', { version, writes, seen })).toBeDefined();
     }
   };
   const names = (from: number, count: number) => Array.from({ length: count }, (_, n) => `p${from + n}`);
@@ -336,4 +347,63 @@ test('an entry that cannot be read hides no protocol that is gone, and one that 
     'The protocol Vault is not listed any more, so nothing of it is watched at the monitoring service main.',
     'The protocol Bridge cannot be read in the list any more, so nothing of it is watched at the monitoring service main.',
   ]);
+});
+
+test('routes that nobody was told of are named, with what people know, until they are told', async () => {
+  const { open, answer, told, clock } = setUp();
+  const { look, compare, version } = open();
+  const at = (...to: string[]) => answer(to.map((one) => listed('Vault', [one])));
+  for (const to of ['a', 'b', 'c', 'd']) expect(await look('main', at(to))).toEqual([]);
+  expect(told).toHaveLength(3);
+  const untold = await compare('main', at('evil'), { asked: await version('main'), isTurn: true });
+  expect(untold).toEqual(
+    new Map([['Vault', { channels: [{ name: 'email', contacts: ['d'] }], notifyOn: [], triggers: {} }]]),
+  );
+  expect(await look('main', at('d'))).toEqual([]);
+  expect(await look('main', at('evil'))).toEqual(['Vault']);
+  expect(await open().look('main', at('evil'))).toEqual(['Vault']);
+  clock.ahead += 11 * MINUTE;
+  expect(await look('main', at('evil'))).toEqual([]);
+  expect(told.at(-1)?.to).toEqual(['d', 'evil']);
+});
+
+test('what vanished too often to be told is not given up, and as what it came back is not followed', async () => {
+  const { open, answer, lines } = setUp();
+  const { look } = open();
+  const whole = (to: string) => answer([listed('Farm'), listed('Vault', [to])]);
+  for (let n = 0; n < 3; n += 1) {
+    await look('main', whole('a'));
+    for (let missed = 0; missed < 3; missed += 1) expect(await look('main', answer([listed('Farm')]))).toEqual([]);
+  }
+  expect(await look('main', whole('a'))).toEqual([]);
+  expect(lines()).toHaveLength(6);
+  for (let missed = 0; missed < 2; missed += 1) expect(await look('main', answer([listed('Farm')]))).toEqual([]);
+  expect(await look('main', answer([listed('Farm')]))).toEqual(['Vault']);
+  // Known to people is that it is back, with `a`.
+  expect(await look('main', whole('evil'))).toEqual(['Vault']);
+  expect(lines()).toHaveLength(6);
+});
+
+test('an answer that may be older than what another daemon has told is not compared', async () => {
+  const { open, answer, lines } = setUp();
+  const [first, second] = [open(), open()];
+  const [before, changed] = [answer([listed('Vault')]), answer([listed('Vault', ['b@example.com'])])];
+  await first.look('main', before);
+  await second.look('main', before);
+  const asked = await first.version('main');
+  expect(await second.look('main', changed)).toEqual([]);
+  expect(await first.compare('main', before, { asked, isTurn: true })).toBeUndefined();
+  expect(lines()).toHaveLength(1);
+  // Asked since, it is a change, whatever this daemon saw last.
+  expect(await first.look('main', before)).toEqual([]);
+  expect(lines()).toHaveLength(2);
+});
+
+test('a first listing that was not written to its end is no obstacle', async () => {
+  const { open, answer, redis, prefix, lines } = setUp();
+  await redis.hset(`${prefix}:tripwire:main`, { version: 'half', 'p:Vault': '{"settings":{"channels":[]}}' });
+  const { look } = open();
+  expect(await look('main', answer([listed('Vault')]))).toEqual([]);
+  expect(await look('main', answer([listed('Vault', ['b@example.com'])]))).toEqual([]);
+  expect(lines()).toHaveLength(1);
 });
