@@ -74,6 +74,12 @@ const CONDITIONS = {
     effect: 'If the service has stopped to inspect, no alert can be found',
     todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   },
+  /** A service's list of protocols does not come whole, or one of them is too large. */
+  listing: {
+    ...PASSING,
+    effect: 'Alerts of what was listed are found and sent; of what was not, no change and no new protocol is seen',
+    todo: 'see who made it so large: `tocsin protocols list`; correct or remove it at the service',
+  },
   /** A token or mail server does not work. */
   channel: {
     ...{ ...SHARED, stopsReady: true, stopsHeartbeat: true },

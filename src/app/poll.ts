@@ -165,7 +165,10 @@ export const openReading = (context: ReadingContext) => {
   const { lookback, overlap } = config.poll;
   const keepMs = overlap + 2 * lookback;
   const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
-  const report = createPollReport({ ...context, quarantine: store.quarantine, firstReads });
+  const report = createPollReport({
+    ...context,
+    ...{ quarantine: store.quarantine, firstReads, listedForMs: 2 * config.poll.catalogEvery + 60_000 },
+  });
   const memory = createReadMemory({
     commits: store.commits,
     onCursor: context.mirror.note,

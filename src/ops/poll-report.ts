@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
 import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
+import { listText, nameText } from '../text.ts';
+import type { Conditions } from './conditions.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
@@ -28,6 +30,8 @@ interface ReportedChange {
   added: readonly string[];
   removed: readonly string[];
   missing: readonly string[];
+  unfinished?: ServiceError;
+  malformed?: readonly (MalformedItem & { name: string })[];
 }
 
 type ReadFrom = Source | 'protocols';
@@ -44,6 +48,9 @@ interface PollReportDependencies {
   metrics: Metrics;
   health: Health;
   failureLog: FailureLog;
+  conditions: Pick<Conditions, 'report' | 'over'>;
+  /** So long a listing counts: then it was another daemon's turn. */
+  listedForMs: number;
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
@@ -51,6 +58,9 @@ interface PollReportDependencies {
 const NAMED = 20;
 const named = (names: readonly string[]): string[] =>
   names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
+
+/** Protocols that are too large, of those that a sentence names. */
+const MOST_LARGE = 5;
 
 const KEY = 'the key';
 /** Of a service that this daemon asks only whether it answers. */
@@ -159,9 +169,26 @@ const createFailingStreams = ({ failureLog }: Pick<PollReportDependencies, 'fail
 
 /** What a listing of protocols, or of their assets, came to. */
 const createListingReport = (
-  { metrics, health, failureLog, log }: PollReportDependencies,
+  { metrics, health, failureLog, conditions, listedForMs, log }: PollReportDependencies,
   answered: (service: string) => void,
 ) => {
+  const sayPart = (service: string, { unfinished, malformed = [] }: ReportedChange): void => {
+    const large = malformed.filter(({ bound }) => bound !== undefined);
+    const named = large.map(
+      ({ name, problem }) => `${name === '' ? 'one without a name' : nameText(name)} has ${problem}`,
+    );
+    const why = [unfinished?.message ?? [], listText(named, MOST_LARGE)]
+      .flat()
+      .filter((text) => text !== '')
+      .join('; ');
+    if (why === '') conditions.over('listing', service);
+    else
+      conditions.report('listing', `${service}: its protocols are listed in part`, {
+        of: service,
+        why,
+        lastsMs: listedForMs,
+      });
+  };
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;
     const change = { added: named(added), removed: named(removed), missing: named(missing) };
@@ -171,10 +198,12 @@ const createListingReport = (
     onListed: (service: string, change: ReportedChange): void => {
       answered(service);
       failureLog.worked(service, LISTING);
+      sayPart(service, change);
       sayChange(service, change);
     },
     /** What was listed is read, so readiness is left to the polls. */
     onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
+      sayPart(service, change);
       sayChange(service, change);
       countBound(metrics, service, boundOf(error));
       const said = `listed in part, other protocols stay as they were known: ${error.message}`;

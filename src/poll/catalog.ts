@@ -65,7 +65,7 @@ export interface CatalogChange {
   /** Changes of routes are not followed yet, as nothing could be compared. */
   isUncompared?: true;
   /** What could not be read, or not whole; absent where there is nothing. */
-  malformed?: readonly MalformedItem[];
+  malformed?: readonly (MalformedItem & { name: string })[];
 }
 
 /** Why a track is read: the config has its protocol and source, and the service lists it. */

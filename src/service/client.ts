@@ -129,18 +129,16 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
     salvage?: Salvage<T>,
   ) => transport.ask({ method: 'GET', ...label, path }, decode, signal, salvage);
   /** Only where one item is asked for is it the one that is too large. */
-  const salvageOf = (asked: DateQuery): Salvage<Page<never>> | undefined =>
+  const salvageOf = (asked: Pick<DateQuery, 'pageSize'>): Salvage<Page<never>> | undefined =>
     (asked.pageSize ?? pageSize) === 1 ? pageOfOversized : undefined;
 
   // Each is async, so that a query that cannot be written rejects and does not throw.
   return {
-    listProtocols: async (
-      { pageNumber, pageSize: size, hideAssets }: ProtocolQuery,
-      signal: AbortSignal,
-    ): Promise<Page<Protocol>> => {
+    listProtocols: async (asked: ProtocolQuery, signal: AbortSignal): Promise<Page<Protocol>> => {
+      const { pageNumber, pageSize: size, hideAssets } = asked;
       const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
       const decode: Decode<Page<Protocol>> = (json, time) => decodeProtocolPage(json, time, pageNumber !== undefined);
-      return get({ endpoint: 'protocols' }, path, decode, signal);
+      return get({ endpoint: 'protocols' }, path, decode, signal, salvageOf(asked));
     },
     listInspections: async (asked: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>> => {
       const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;

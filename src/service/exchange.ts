@@ -166,17 +166,17 @@ const endOfText = (json: string, from: number): number => {
 };
 
 /**
- * Whether an answer holds too many values, found before it is parsed: of 20 MB of `{},` the parser makes a gigabyte. By what
- * comes before each value: a comma or an opening bracket.
+ * Where an answer begins to hold too many values; undefined where it does not. Found before it is parsed: of 20 MB of `{},`
+ * the parser makes a gigabyte. By what comes before each value: a comma or an opening bracket.
  */
-export const hasTooManyValues = (json: string, most = MOST_VALUES): boolean => {
-  if (json.length <= Math.min(SEARCHED_FROM, most)) return false;
+export const tooManyValuesAt = (json: string, most = MOST_VALUES): number | undefined => {
+  if (json.length <= Math.min(SEARCHED_FROM, most)) return undefined;
   let count = 0;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === QUOTE) at = endOfText(json, at);
     else if (code === COMMA || OPENING.includes(code)) count += 1;
-    if (count > most) return true;
+    if (count > most) return at;
   }
-  return false;
+  return undefined;
 };

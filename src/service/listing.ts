@@ -1,7 +1,9 @@
 /** One key's listing of protocols, and of their assets, as far as it can be read. */
+import type { JsonValue } from '../alert.ts';
 import { type ServiceBound, ServiceError } from '../errors.ts';
 import {
   type ChannelEntry,
+  contentId,
   type ListedAsset,
   type ListedProtocol,
   type MalformedItem,
@@ -10,7 +12,7 @@ import {
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { optional } from './fields.ts';
 import { walkPages } from './paginate.ts';
-import { nameOfListed, type Protocol } from './protocols.ts';
+import { type Detector, nameOfListed, type Protocol } from './protocols.ts';
 import { type Page, readAssessment } from './wire.ts';
 
 interface Listable {
@@ -23,26 +25,54 @@ export type ListedSettings = Pick<Protocol, 'name' | 'channels' | 'triggers' | '
 
 /** Of one protocol; a channel without contacts counts as one. */
 const MOST_CONTACTS = 5000;
+/** Of one protocol's channels, and of the other settings: what is large must leave room for the others. */
+const MOST_OWN_CHARACTERS = 500_000;
+/** No address is longer. */
+const LONGEST_CONTACT = 4000;
+const MOST_DETECTORS = 1000;
+/** Characters of one that cannot be read. */
+const MOST_RAW = 1000;
 /** What is kept of one listing, as JSON. */
 const MOST_CHARACTERS = 50_000_000;
 
 const NOTIFICATION = 'notification';
 
-const weightOf = ({ contacts = [] }: ChannelEntry): number => Math.max(1, contacts.length);
-
 const contactsOf = ({ channels }: Pick<Protocol, 'channels'>): number =>
-  channels.reduce((sum, channel) => sum + weightOf(channel), 0);
+  channels.reduce((sum, { contacts = [] }) => sum + Math.max(1, contacts.length), 0);
 
-/** The first `MOST_CONTACTS` contacts, with the channels that they are in. */
+/** The first contacts, as many as there is room for, with the channels that they are in. */
 const firstContacts = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
   let room = MOST_CONTACTS;
+  let characters = MOST_OWN_CHARACTERS;
+  const fits = (text: string): boolean => {
+    if (room <= 0 || text.length > Math.min(LONGEST_CONTACT, characters)) return false;
+    room -= 1;
+    characters -= text.length;
+    return true;
+  };
   return channels.flatMap((channel) => {
-    if (room <= 0) return [];
-    const { contacts } = channel;
-    const cut = contacts === undefined ? channel : { ...channel, contacts: contacts.slice(0, room) };
-    room -= weightOf(channel);
-    return cut;
+    const { name, url = '', contacts = [] } = channel;
+    if (`${name}${url}`.length > LONGEST_CONTACT) return [];
+    if (contacts.length === 0) return fits(`${name}${url}`) ? channel : [];
+    const kept = contacts.filter(fits);
+    return kept.length === 0 && url === '' ? [] : { ...channel, contacts: kept };
   });
+};
+
+/** Enough of something large to see that it changed. */
+const digestOf = (value: JsonValue): string => {
+  const json = JSON.stringify(value);
+  return `${json.length} characters (${contentId(json).slice(0, 8)})`;
+};
+
+const isLarge = (value: object): boolean => JSON.stringify(value).length > MOST_OWN_CHARACTERS;
+
+const boundTriggers = (triggers: Protocol['triggers']): Protocol['triggers'] =>
+  isLarge(triggers) ? { critical: { detectionsGroup: [[digestOf(triggers)]], actions: [NOTIFICATION] } } : triggers;
+
+const boundDetectors = (detectors: readonly Detector[]): Detector[] => {
+  if (detectors.length <= MOST_DETECTORS && !isLarge(detectors)) return [...detectors];
+  return [{ name: `${detectors.length} detectors`, config: digestOf([...detectors]) }];
 };
 
 /** Where alerts go by what is listed. */
@@ -61,28 +91,43 @@ export type ListedRoutes = ReturnType<typeof routesOf>;
 const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
   name,
   ...optional('protocolId', id),
-  ...routesOf({ channels: firstContacts(channels), triggers }),
+  ...routesOf({ channels: firstContacts(channels), triggers: boundTriggers(triggers) }),
 });
 
 const toSettings = (
   { name, triggers, tracking, detectors }: Protocol,
   { channels }: Pick<ListedProtocol, 'channels'>,
 ): ListedSettings => ({
-  ...{ name, channels, triggers },
+  ...{ name, channels, triggers: boundTriggers(triggers) },
   ...optional('tracking', tracking),
-  ...optional('detectors', detectors),
+  ...optional('detectors', detectors && boundDetectors(detectors)),
 });
 
 /** What could not be read, or not whole, with the protocol's name as far as it has one. */
 type Malformed = MalformedItem & { name: string };
 
-/** A protocol that names more contacts than are used. */
+/** Of a large one its beginning is kept. */
+const toMalformed = ({ raw, ...one }: MalformedItem): Malformed => {
+  const json = JSON.stringify(raw);
+  return { ...one, raw: json.length > MOST_RAW ? json.slice(0, MOST_RAW) : raw, name: nameOfListed(raw) };
+};
+
+/** What of a protocol is too large to be used whole. */
 const crowdedOf = (protocol: Protocol): Malformed[] => {
-  const { name } = protocol;
+  const { name, channels, triggers, detectors = [] } = protocol;
   const count = contactsOf(protocol);
-  if (count <= MOST_CONTACTS) return [];
-  const problem = `${count} contacts, of which the first ${MOST_CONTACTS} are used`;
-  return [{ problem, raw: { descriptor: name }, name, bound: 'contacts' }];
+  const kept = contactsOf({ channels: firstContacts(channels) });
+  const say = (problem: string, bound: ServiceBound): Malformed => ({
+    problem,
+    raw: { descriptor: name },
+    name,
+    bound,
+  });
+  const isCut = boundTriggers(triggers) !== triggers || detectors.length > MOST_DETECTORS || isLarge(detectors);
+  return [
+    ...(kept < count ? [say(`${count} contacts, of which the first ${kept} are used`, 'contacts')] : []),
+    ...(isCut ? [say('triggers or detectors that are too large to be compared one by one', 'listing-size')] : []),
+  ];
 };
 
 const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
@@ -132,14 +177,12 @@ export const listProtocols = async (service: Listable, signal: AbortSignal) => {
   const malformed: Malformed[] = [];
   const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
     const listed = page.items.map(toListed);
-    const unread = [
-      ...page.malformed.map((one) => ({ ...one, name: nameOfListed(one.raw) })),
-      ...page.items.flatMap(crowdedOf),
-    ];
+    const watched = page.items.map((protocol, index) => toSettings(protocol, listed[index] ?? protocol));
+    const unread = [...page.malformed.map(toMalformed), ...page.items.flatMap(crowdedOf)];
     protocols.push(...listed);
-    settings.push(...page.items.map((protocol, index) => toSettings(protocol, listed[index] ?? protocol)));
+    settings.push(...watched);
     malformed.push(...unread);
-    return [listed, unread, page.items.map(({ detectors }) => detectors)];
+    return [listed, unread, watched.map(({ detectors }) => detectors)];
   });
   return { protocols, settings, malformed, ...end };
 };

@@ -13,12 +13,12 @@ import {
   type BodyStart,
   encodingOf,
   exchange,
-  hasTooManyValues,
   headerOf,
   MOST_VALUES,
   openBody,
   type Response,
   readBody,
+  tooManyValuesAt,
 } from './exchange.ts';
 import {
   classify,
@@ -82,13 +82,25 @@ export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string; 
 /** `serverTime`: the answer's `Date` header in epoch milliseconds, where there is one. */
 export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Reading<T>;
 
-/** What can be made of the beginning of an answer that is too large; undefined: nothing. */
-export type Salvage<T> = (start: string, maxBytes: number) => T | undefined;
+/** Why an answer is not read, and the beginning of it that is within the bound. */
+export interface Excess {
+  start: string;
+  problem: string;
+  bound: ServiceBound;
+}
+
+/** What can be made of an answer that is too large; undefined: nothing. */
+export type Salvage<T> = (excess: Excess) => T | undefined;
+
+const excessOf = ({ text, isWhole }: BodyStart, maxBytes: number): Excess | undefined => {
+  if (!isWhole) return { start: text, problem: `larger than ${maxBytes} bytes`, bound: 'answer-bytes' };
+  const at = tooManyValuesAt(text);
+  if (at === undefined) return undefined;
+  return { start: text.slice(0, at), problem: `more than ${MOST_VALUES} values`, bound: 'answer-values' };
+};
 
 /** The content decides, not the content type. */
 const readJson = (text: string, status: number, fail: Fail): JsonValue => {
-  if (hasTooManyValues(text))
-    throw fail('unreadable', `the answer has more than ${MOST_VALUES} values`, { status, bound: 'answer-values' });
   const json = jsonOf(text);
   if (typeof json === 'object' && json !== null) return json as JsonValue;
   const what = text.trim() === '' ? 'an empty body' : `no JSON object or array: ${excerptOf(text)}`;
@@ -166,13 +178,16 @@ export const createTransport = (settings: TransportSettings) => {
       hold.observe(statedWaitMs(response, now()));
       throw await refusal(response, now(), base.href, fail);
     }
-    const { text, isWhole } = await textOf(response, maxBodyBytes, fail);
-    if (!isWhole) {
-      const salvaged = salvage?.(text, maxBodyBytes);
+    const body = await textOf(response, maxBodyBytes, fail);
+    const excess = excessOf(body, maxBodyBytes);
+    if (excess !== undefined) {
+      const salvaged = salvage?.(excess);
       if (salvaged !== undefined) return salvaged;
-      throw fail('unreadable', 'the answer is too large', { status, bound: 'answer-bytes' });
+      const { bound, problem } = excess;
+      const what = bound === 'answer-bytes' ? 'the answer is too large' : `the answer has ${problem}`;
+      throw fail('unreadable', what, { status, bound });
     }
-    const json = readJson(text, status, fail);
+    const json = readJson(body.text, status, fail);
     const reading = decode(json, httpDateMs(headerOf(response, 'date')));
     if (reading.ok) return reading.value;
     const { problem, bound } = reading;

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../alert.ts';
 import type { ServiceBound } from '../errors.ts';
 import { contentId, type ItemDates, type MalformedItem } from '../item.ts';
 import { countOf, cutDeep, dateMs, isTooDeep, listOf, objectOf, optional, TOO_DEEP, textOf } from './fields.ts';
-import type { Decode, Reading } from './request.ts';
+import type { Decode, Excess, Reading } from './request.ts';
 
 /** The service's own spelling. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
@@ -177,7 +177,9 @@ export const decodePage =
 const PAGE = /"page"\s*:\s*\[\s*(?=\{)/;
 
 /** What helps to find the item at the service. */
-const NAMED_BY = ['_id', 'id', 'txHash', 'protocol', 'createdAt'] as const;
+const NAMED_BY = ['_id', 'id', 'txHash', 'protocol', 'createdAt', 'descriptor', 'protocolId'] as const;
+/** What wraps a listed protocol. */
+const WRAPPER = /^\{\s*"protocols"\s*:\s*(?=\{)/;
 /** So much of an item is searched for it, and so much is shown of one that has nothing of it. */
 const SEARCHED = 65_536;
 const SHOWN = 300;
@@ -222,13 +224,13 @@ const fieldOf = (item: string, name: string): JsonObject => {
  * Of the beginning of an answer that a single item made too large: the page of that one item, as malformed. Undefined where
  * the first item ends before the bound: then there are others, and none may be passed over.
  */
-export const pageOfOversized = (start: string, maxBytes: number): Page<never> | undefined => {
+export const pageOfOversized = ({ start, problem, bound }: Excess): Page<never> | undefined => {
   const match = PAGE.exec(start.slice(0, SEARCHED));
   if (match === null) return undefined;
   const from = match.index + match[0].length;
   if (depthAt(start, from, start.length) === 0) return undefined;
-  const item = start.slice(from, from + SEARCHED);
+  const item = start.slice(from, from + SEARCHED).replace(WRAPPER, '');
   const names: JsonObject = Object.assign({}, ...NAMED_BY.map((name) => fieldOf(item, name)));
   const raw = Object.keys(names).length > 0 ? names : item.slice(0, SHOWN);
-  return { items: [], malformed: [{ problem: `larger than ${maxBytes} bytes`, raw, bound: 'answer-bytes' }] };
+  return { items: [], malformed: [{ problem, raw, bound }] };
 };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ServiceBound, ServiceError } from '../../src/errors.ts';
 import type { Item, MalformedItem } from '../../src/item.ts';
+import { createConditions } from '../../src/ops/conditions.ts';
 import { createFailureLog } from '../../src/ops/failure-log.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
@@ -33,8 +34,12 @@ const setUp = () => {
       return fresh;
     },
   };
-  const report = createPollReport({ quarantine, firstReads, metrics, health, failureLog, log });
-  return { report, lines, metrics, failureLog, check: () => health.ready().checks[0] };
+  const conditions = createConditions({ now });
+  const report = createPollReport({
+    ...{ quarantine, firstReads, metrics, health, failureLog, conditions, log },
+    listedForMs: 60_000,
+  });
+  return { report, lines, metrics, failureLog, conditions, check: () => health.ready().checks[0] };
 };
 
 describe('a page', () => {
@@ -232,6 +237,28 @@ describe('a listing', () => {
     expect(check()).toBeUndefined();
     report.onListed('main', { added: [], removed: [], missing: [] });
     expect(failureLog.current()).toEqual([]);
+  });
+
+  test('in part is a condition that names what is too large, until it is over', () => {
+    const { report, conditions } = setUp();
+    const change = { added: [], removed: [], missing: [] };
+    const malformed = [
+      { name: 'Decoy', problem: 'more than 2000000 values', raw: {}, bound: 'answer-values' as const },
+      { name: 'Vault', problem: 'no descriptor', raw: {} },
+    ];
+    report.onListed('main', { ...change, malformed });
+    const what = 'main: its protocols are listed in part';
+    expect(conditions.current()).toMatchObject([
+      { name: 'listing', of: 'main', what, why: 'Decoy has more than 2000000 values' },
+    ]);
+    report.onListUnfinished(
+      'main',
+      { ...change, unfinished: new ServiceError('unreadable', 'page 2') },
+      new ServiceError('unreadable', 'page 2'),
+    );
+    expect(conditions.current()).toMatchObject([{ name: 'listing', why: 'page 2' }]);
+    report.onListed('main', change);
+    expect(conditions.current()).toEqual([]);
   });
 
   test('of assets that fails leaves the service healthy', () => {

@@ -31,15 +31,24 @@ const watch = async (names: readonly string[], changes: Tree = {}) => {
   });
   const told = (to: string, said: string, times = 1) =>
     until(`${to} hears: ${said}`, () => mailsTo(world, to, said).length >= times);
-  return { world, service, owner, told };
+  return { world, service, owner, told, console };
 };
 
 test('decoys that make the listing unfinished hide no change', async () => {
-  const { service, owner, told } = await watch(['Vault'], { services: [{ ...SANDBOX, pageSize: 1000 }] });
+  const { service, owner, told, console } = await watch(['Vault'], {
+    services: [{ ...SANDBOX, pageSize: 1000 }],
+    // Else this machine reads them all, for the test.
+    protocols: { exclude: ['decoy*'] },
+  });
   const [{ apiKey } = expect.unreachable()] = service.protocols();
   for (let n = 0; n <= 10_000; n += 1) service.addProtocol(apiKey, { name: `decoy ${n}`, detectors: [] });
   service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
   await told(owner('Vault'), `The protocol Vault has other channels ${AT}`);
+  const why = 'the listing has more than 10000 protocols';
+  await until('status says that it is listed in part', async () => {
+    const { troubles } = await console.json<{ troubles: { name: string; why?: string }[] }>('status');
+    return troubles.some((one) => one.name === 'listing' && one.why === why);
+  });
 });
 
 test('a namesake, a flood of changes, and a protocol that is made again take no alerts away unheard', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_PROTOCOLS } from '../../src/item.ts';
 import { createServiceClock } from '../../src/service/client.ts';
-import { hasTooManyValues, MOST_VALUES } from '../../src/service/exchange.ts';
+import { MOST_VALUES, tooManyValuesAt } from '../../src/service/exchange.ts';
 import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { walkPages } from '../../src/service/paginate.ts';
 import { MOST_ELEMENTS } from '../../src/service/wire.ts';
@@ -100,14 +100,14 @@ test('what cannot be read counts as well', async () => {
 
 test('a listing that is large by its contacts is read so far', async () => {
   const { service, requests } = await setUp((_number, _size, before) => {
-    const notificationChannels = [{ name: 'email', contacts: ['x'.repeat(1_000_000)] }];
+    const notificationChannels = [{ name: 'email', contacts: Array(1000).fill('x'.repeat(450)) }];
     const settings = { notificationChannels };
     return listingOf(Array.from({ length: 15 }, (_, n) => ({ descriptor: `p-${before}-${n}`, settings })));
   });
   const { protocols, unfinished } = await listProtocols(service, never);
-  expect(protocols).toHaveLength(60);
+  expect(protocols).toHaveLength(120);
   expect(unfinished).toMatchObject({ bound: 'listing-size' });
-  expect(requests).toHaveLength(4);
+  expect(requests).toHaveLength(8);
 });
 
 test('of a protocol with too many contacts the first are used, and the bound is reported', async () => {
@@ -137,6 +137,68 @@ test('of a protocol with too many contacts the first are used, and the bound is 
       bound: 'contacts',
     },
   ]);
+});
+
+/** A list of protocols that is read page by page. */
+const listProtocolsOf = async (all: object[]) => {
+  const { service, requests } = await setUp((number, asked) =>
+    listingOf(all.slice(number * asked, (number + 1) * asked)),
+  );
+  return { ...(await listProtocols(service, never)), requests: requests.length };
+};
+
+const NAMES = Array.from({ length: 12 }, (_, n) => `p${n}`);
+
+test.each([0, 5, 12])(
+  'a decoy with too many contacts is left out by its name, and hides no other (at %i)',
+  async (at) => {
+    const contacts = Array<string>(2_100_000).fill('');
+    const huge = { descriptor: 'Decoy', setttings: { notificationChannels: [{ name: 'email', contacts }] } };
+    const all = NAMES.map((descriptor) => ({ descriptor }));
+    const { protocols, malformed, unfinished } = await listProtocolsOf(all.toSpliced(at, 0, huge));
+    expect(protocols.map(({ name }) => name)).toEqual(NAMES);
+    expect(unfinished).toBeUndefined();
+    expect(malformed).toMatchObject([{ name: 'Decoy', problem: 'more than 2000000 values', bound: 'answer-values' }]);
+  },
+);
+
+test('a decoy that is too large by itself is left out by its name', async () => {
+  const decoy = { protocolId: '1', descriptor: 'Decoy', x: 'x'.repeat(21_000_000) };
+  const all = NAMES.map((descriptor): object => ({ descriptor }));
+  const { protocols, malformed, unfinished } = await listProtocolsOf(all.toSpliced(3, 0, decoy));
+  expect(protocols.map(({ name }) => name)).toEqual(NAMES);
+  expect([unfinished, malformed]).toMatchObject([undefined, [{ name: 'Decoy', bound: 'answer-bytes' }]]);
+});
+
+test('settings that are large leave room for the others, and are seen to change', async () => {
+  const [long, other] = ['a', 'b'].map((word) => word.repeat(600_000));
+  const items = Array.from({ length: 60 }, (_, n) => ({
+    name: `large ${n}`,
+    channels: [{ name: 'email', contacts: ['a@x.example', long ?? '', 'b@x.example'] }],
+    triggers: { critical: { detectionsGroup: [[(n === 7 ? other : long) ?? '']], actions: ['notification'] } },
+    detectors: [{ name: 'mixer', config: (n === 7 ? other : long) ?? '' }],
+    raw: {},
+  }));
+  const pages = [
+    { items: items.slice(0, 30), malformed: [] },
+    { items: items.slice(30), malformed: [] },
+  ];
+  const client = { pageSize: 30, listProtocols: async () => pages.shift() ?? { items: [], malformed: [] } };
+  const listing = await listProtocols({ client, clock: createServiceClock(Date.now) }, never);
+  const { protocols, settings, malformed, unfinished } = listing;
+  expect([protocols.length, unfinished]).toEqual([60, undefined]);
+  expect(protocols[0]).toMatchObject({
+    channels: [{ contacts: ['a@x.example', 'b@x.example'] }],
+    notifyOn: ['critical'],
+  });
+  expect(malformed.slice(0, 2)).toMatchObject([
+    { name: 'large 0', problem: '3 contacts, of which the first 2 are used' },
+    { name: 'large 0', bound: 'listing-size' },
+  ]);
+  const [first, , third, changed] = [0, 1, 2, 7].map((n) => [settings[n]?.triggers, settings[n]?.detectors]);
+  expect(third).toEqual(first);
+  expect(changed?.[0]).not.toEqual(first?.[0]);
+  expect(changed?.[1]).not.toEqual(first?.[1]);
 });
 
 test('a list that does not end by its pages or by its items is given up', async () => {
@@ -188,8 +250,8 @@ test('values are counted whatever the texts among them hold', () => {
       const written = JSON.stringify(json);
       const count = countOf(json);
       // An answer too short to hold that many is not searched.
-      expect(hasTooManyValues(written, count)).toBe(false);
-      if (count > 0) expect(hasTooManyValues(written, count - 1)).toBe(true);
+      expect(tooManyValuesAt(written, count)).toBeUndefined();
+      if (count > 0) expect(tooManyValuesAt(written, count - 1)).toBeDefined();
     }),
     { numRuns: 300 },
   );

@@ -130,12 +130,16 @@ test('a listing whose assets are too large comes in smaller pages', async () => 
 });
 
 describe('the beginning of an answer with one item', () => {
-  const rawOf = (start: string) => pageOfOversized(start, 100)?.malformed[0]?.raw;
+  const rawOf = (start: string) =>
+    pageOfOversized({ start, problem: 'larger than 100 bytes', bound: 'answer-bytes' })?.malformed[0]?.raw;
 
   test('tells what stands directly in the item', () => {
     const start = '{"total":9,"page":[{"a":{"_id":"no"},"s":"\\"}],","_id":"y\\"es","createdAt":17,"big":"xx';
     expect(rawOf(start)).toEqual({ _id: 'y"es', createdAt: 17 });
-    expect(pageOfOversized(start, 100)).toMatchObject({ items: [], malformed: [{ problem: 'larger than 100 bytes' }] });
+    expect(pageOfOversized({ start, problem: 'larger than 100 bytes', bound: 'answer-bytes' })).toMatchObject({
+      items: [],
+      malformed: [{ problem: 'larger than 100 bytes' }],
+    });
   });
 
   test('of an item without id is shown', () => {
