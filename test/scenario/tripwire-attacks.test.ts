@@ -7,6 +7,7 @@ import { SANDBOX, type Tree } from './config.ts';
 import { startWorld, type World } from './world.ts';
 
 const EVIL = 'evil@example.com';
+const LISTING = { trouble: 'listing' };
 const AT = 'at the monitoring service sandbox';
 
 const plain = (text: string): string => text.replace(/\s+/g, ' ');
@@ -23,7 +24,8 @@ const watch = async (names: readonly string[], changes: Tree = {}) => {
   const { service } = world.sandbox;
   const owner = (name: string) => `${name.toLowerCase()}@example.com`;
   for (const name of names) service.replaceChannels({ protocol: name }, email(owner(name)));
-  await (await world.start()).watching();
+  const daemon = await world.start({ limits: { lastingMs: 1000 } });
+  await daemon.watching();
   const console = await openConsole(world);
   await until('it is watched', async () => {
     const { services } = await console.json<{ services: { since?: string }[] }>('protocols', 'history', names[0] ?? '');
@@ -31,11 +33,11 @@ const watch = async (names: readonly string[], changes: Tree = {}) => {
   });
   const told = (to: string, said: string, times = 1) =>
     until(`${to} hears: ${said}`, () => mailsTo(world, to, said).length >= times);
-  return { world, service, owner, told, console };
+  return { world, service, owner, told, daemon };
 };
 
 test('decoys that make the listing unfinished hide no change', async () => {
-  const { service, owner, told, console } = await watch(['Vault'], {
+  const { service, owner, told, daemon } = await watch(['Vault'], {
     services: [{ ...SANDBOX, pageSize: 1000 }],
     // Else this machine reads them all, for the test.
     protocols: { exclude: ['decoy*'] },
@@ -44,11 +46,10 @@ test('decoys that make the listing unfinished hide no change', async () => {
   for (let n = 0; n <= 10_000; n += 1) service.addProtocol(apiKey, { name: `decoy ${n}`, detectors: [] });
   service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
   await told(owner('Vault'), `The protocol Vault has other channels ${AT}`);
-  const why = 'the listing has more than 10000 protocols';
-  await until('status says that it is listed in part', async () => {
-    const { troubles } = await console.json<{ troubles: { name: string; why?: string }[] }>('status');
-    return troubles.some((one) => one.name === 'listing' && one.why === why);
-  });
+  await until(
+    'it is said that the list came in part',
+    async () => (await daemon.metric('tocsin_trouble', LISTING)) > 0,
+  );
 });
 
 test('a namesake, a flood of changes, and a protocol that is made again take no alerts away unheard', async () => {

@@ -162,14 +162,6 @@ test.each([0, 5, 12])(
   },
 );
 
-test('a decoy that is too large by itself is left out by its name', async () => {
-  const decoy = { protocolId: '1', descriptor: 'Decoy', x: 'x'.repeat(21_000_000) };
-  const all = NAMES.map((descriptor): object => ({ descriptor }));
-  const { protocols, malformed, unfinished } = await listProtocolsOf(all.toSpliced(3, 0, decoy));
-  expect(protocols.map(({ name }) => name)).toEqual(NAMES);
-  expect([unfinished, malformed]).toMatchObject([undefined, [{ name: 'Decoy', bound: 'answer-bytes' }]]);
-});
-
 test('settings that are large leave room for the others, and are seen to change', async () => {
   const [long, other] = ['a', 'b'].map((word) => word.repeat(600_000));
   const items = Array.from({ length: 60 }, (_, n) => ({

@@ -6,7 +6,7 @@ import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createServiceClock } from '../../src/service/client.ts';
 import { createFeed } from '../../src/service/feed.ts';
-import { listAssets } from '../../src/service/listing.ts';
+import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { createLookup } from '../../src/service/lookup.ts';
 import { createListStyles } from '../../src/service/styles.ts';
 import { pageOfOversized } from '../../src/service/wire.ts';
@@ -128,6 +128,22 @@ test('a listing whose assets are too large comes in smaller pages', async () => 
   expect([...listed.assets.keys()]).toEqual([PROTOCOL, ...names]);
   expect(listed.unfinished).toBeUndefined();
 });
+
+test.each([0, 3, 9])(
+  'a protocol that alone is too large is left out by its name, and hides no other (at %i)',
+  async (at) => {
+    const { sandbox, client, clock } = await setUp();
+    const names = Array.from({ length: 9 }, (_, n) => `p${n}`);
+    sandbox.removeProtocol({ protocol: PROTOCOL });
+    for (const name of names.toSpliced(at, 0, 'Decoy')) {
+      const contacts = name === 'Decoy' ? ['x'.repeat(GIANT)] : [];
+      sandbox.addProtocol(API_KEY, { name, channels: [{ name: 'email', contacts }] });
+    }
+    const { protocols, malformed, unfinished } = await listProtocols({ client, clock }, never);
+    expect(protocols.map(({ name }) => name)).toEqual(names);
+    expect([unfinished, malformed]).toMatchObject([undefined, [{ name: 'Decoy', bound: 'answer-bytes' }]]);
+  },
+);
 
 describe('the beginning of an answer with one item', () => {
   const rawOf = (start: string) =>
