@@ -20,7 +20,7 @@ interface Row {
   /** `found`: its finder knows when it is news. `lasting`: when it has lasted for `watchdog.after`. */
   announcedWhen: 'found' | 'lasting';
   /** It may follow from one of this name: then it is listed there, and not announced besides. */
-  partOf?: 'service' | 'channel';
+  partOf?: 'service' | 'channel' | 'destination';
   /** What becomes of alerts meanwhile: a sentence without its full stop. */
   effect: string;
   /** What to do next: part of a sentence, which begins where `To do: ` ends. */
@@ -111,7 +111,7 @@ const CONDITIONS = {
     todo: 'start it again under the same name of host, or `tocsin daemons forget NAME` where it is gone for good',
   },
   dead: {
-    ...SHARED,
+    ...{ ...SHARED, partOf: 'destination' },
     effect: 'They are kept, and not sent again by themselves',
     todo: '`tocsin dead list` shows why; `tocsin dead retry --all` sends them again, `tocsin dead drop --all` gives them up',
   },

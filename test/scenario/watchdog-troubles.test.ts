@@ -92,20 +92,22 @@ const open = async (onFinished: OnFinished) => {
 
 type Opened = Awaited<ReturnType<typeof open>>;
 
-const deadLetters = ({ world, command }: Opened): Breakage => {
+const deadLetters = ({ world, daemon, command }: Opened): Breakage => {
   const { script } = world.sandbox.receivers.webhook;
   return {
     name: 'dead',
-    what: 'a webhook is gone',
+    what: 'what a webhook did not take is left when it works again',
     says: /One delivery is dead and kept/,
-    break: () => {
-      script.always({ kind: 'answer', status: 410 });
+    break: async () => {
+      script.next({ kind: 'answer', status: 410 });
+      world.critical('Vault');
+      const { id } = await until('it is dead', async () =>
+        (await daemon.status()).destinations.find(({ dead }) => dead > 0),
+      );
+      await command.run('destinations', 'enable', id);
       world.critical('Vault');
     },
     mend: async () => {
-      script.clear();
-      const known = await command.json<{ id: string; kind: string }[]>('destinations', 'list');
-      await command.run('destinations', 'enable', known.find(({ kind }) => kind === 'webhook')?.id ?? '');
       expect(await command.run('dead', 'retry', '--all')).toMatchObject({ code: 0 });
     },
   };

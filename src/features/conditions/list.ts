@@ -50,10 +50,17 @@ const silentCondition = (one: OfService): Condition => ({
   },
 });
 
-const deadCondition = (dead: number): Condition[] => {
-  if (dead === 0) return [];
+const deadCondition = (of: string, dead: number): Condition[] => {
+  if (dead <= 0) return [];
   const what = `${dead === 1 ? 'one delivery is' : `${dead} deliveries are`} dead and kept: see tocsin dead list`;
-  return [{ name: 'dead', of: '', what }];
+  return [{ name: 'dead', of, what, under: of }];
+};
+
+/** What died at a destination that is broken now follows from that. */
+const deadConditions = ({ dead, deadAt, broken }: Pick<KnownState, 'dead' | 'deadAt' | 'broken'>): Condition[] => {
+  const caused = broken.map(({ id }) => ({ id, count: deadAt?.get(id)?.dead ?? 0 }));
+  const others = dead - caused.reduce((sum, { count }) => sum + count, 0);
+  return [...caused.flatMap(({ id, count }) => deadCondition(id, count)), ...deadCondition('', others)];
 };
 
 /** What a daemon found itself, by its host where others need not have it. */
@@ -69,24 +76,27 @@ interface KnownState {
   daemons: readonly HeardDaemon[];
   silent: readonly OfService[];
   broken: readonly CurrentOutage[];
-  /** Dead letters. */
+  /** Dead letters; and those that have a destination, by its id. */
   dead: number;
+  deadAt?: ReadonlyMap<string, { dead: number }>;
   notes: readonly Condition[];
   /** Who has heard of conditions that are found by others, by their keys. */
   heard?: ReadonlyMap<string, string[]>;
 }
 
 /** Each once, the worst first. */
-export const conditionsOf = ({ daemons, silent, broken, dead, notes, heard }: KnownState): Condition[] =>
-  foldConditions([
+export const conditionsOf = (state: KnownState): Condition[] => {
+  const { daemons, silent, broken, notes, heard } = state;
+  return foldConditions([
     ...daemonCondition(daemons),
     ...(daemons.some(isRunning) ? missedOf(daemons).map(memberCondition) : []),
     ...silent.map(silentCondition),
     ...broken.map(({ condition }) => condition),
-    ...deadCondition(dead),
+    ...deadConditions(state),
     ...daemons.filter(isRunning).flatMap(foundBy),
     ...notes,
   ]).map((one) => ({ ...one, announcedTo: one.announcedTo ?? heard?.get(conditionKey(one)) }));
+};
 
 /** Who has heard of what the watchdog and the watch over the reads announced. */
 const heardOf = (troubles: readonly Announced[], unread: readonly OfService[]): Map<string, string[]> =>
@@ -99,7 +109,7 @@ const heardOf = (troubles: readonly Announced[], unread: readonly OfService[]): 
   ]);
 
 export interface KnowingDependencies extends NotesDependencies {
-  dead: Pick<DeadLetters, 'count' | 'trimmed'>;
+  dead: Pick<DeadLetters, 'count' | 'trimmed' | 'byDestination'>;
   destinationStats: Pick<DestinationStats, 'list'>;
   outageStore: Pick<OutageStore, 'get'>;
   announced: Pick<AnnouncedStore, 'list'>;
@@ -145,9 +155,10 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
     heard: heardOf(await announced.list(GROUPS.watchdog), await ofServices(GROUPS.unread)),
     dead: await dead.count(),
   };
+  const deadAt = state.dead > 0 && state.broken.length > 0 ? await dead.byDestination() : new Map<string, never>();
   const services = servicesAsKnown(names, daemons);
   const { notes, ...noted } = await notesOf(dependencies, services);
-  return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, notes }) };
+  return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, deadAt, notes }) };
 };
 
 type Known = Awaited<ReturnType<ReturnType<typeof createAll>>>;

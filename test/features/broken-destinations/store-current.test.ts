@@ -50,6 +50,30 @@ test('names broken senders first and then broken destinations; those that work a
   ]);
 });
 
+test('what died at a broken destination follows from that; what died elsewhere does not', async () => {
+  const { redis, prefix } = openTestRedis();
+  const outages = createOutageStore(redis, prefix);
+  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
+  const broken = await currentOutages(outages, [SLACK, MAIL]);
+  const deadAt = new Map([
+    [MAIL.id, { dead: 2 }],
+    [SLACK.id, { dead: 1 }],
+  ]);
+  const listed = (dead: number) =>
+    conditionsOf({ daemons: [RUNNING], silent: [], broken, dead, deadAt, notes: [] }).map(
+      ({ name, what, affected }) => ({
+        ...{ name, what, affected },
+      }),
+    );
+  const [destination, ...others] = listed(3);
+  expect(destination).toMatchObject({
+    name: 'destination',
+    affected: ['2 deliveries are dead and kept: see tocsin dead list'],
+  });
+  expect(others).toMatchObject([{ name: 'dead', what: 'one delivery is dead and kept: see tocsin dead list' }]);
+  expect(listed(2).map(({ name }) => name)).toEqual(['destination']);
+});
+
 test('what mends it is the next step of the status, too; of an outage that an older daemon noted the usual one', async () => {
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);

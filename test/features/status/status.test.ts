@@ -190,7 +190,7 @@ test('a hold that is full is named', async () => {
 });
 
 test('dead deliveries that were removed are named', async () => {
-  const { status } = setUp({ dead: { ...NO_DEAD, trimmed: async () => 12 } });
+  const { status } = setUp({ dead: { ...NO_DEAD, trimmed: async () => 12, byDestination: async () => new Map() } });
   const { problems, deadRemoved } = await status();
   expect(problems).toEqual([
     expect.stringMatching(/^12 dead deliveries were removed lately, as 50000 are kept at most: /),
