@@ -5,9 +5,11 @@ FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No install scripts: production packages need none. The development copy of Node is left out.
-# Nothing reads sources, typings and source maps there: Node runs no TypeScript below node_modules.
+# Nothing reads sources, typings and source maps there: Node runs no TypeScript below node_modules. Nor tests and examples of
+# packages, which only make it larger, and more to look through for whoever scans it.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && find node_modules -type f -regex '.*\.\([cm]?ts\|tsx\|[cm]?[jt]s\.map\)' -delete
+ && find node_modules -type f -regex '.*\.\([cm]?ts\|tsx\|[cm]?[jt]s\.map\)' -delete \
+ && find node_modules -depth -type d -regex '.*/\(tests?\|__tests__\|examples?\|benchmarks?\)' -exec rm -rf {} +
 
 # The program as plain JavaScript: Node need not strip the types at each start.
 FROM node:24-slim AS build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the tree, runs every test, and builds the image for all platforms, with a list of what is in it (SBOM) and how it was
-# built (provenance). Prints what it would publish; publishes only with --publish.
+# built (provenance). Checks who signed the packages, and lists them beside the image (CycloneDX). Prints what it would publish; publishes only with --publish.
 #   scripts/release.sh --image registry.example.com/team/tocsin [--publish | --dry-run]
 # --dry-run checks the tree and prints the commands. Needs docker with buildx; for the other platform's programs once:
 #   docker run --privileged --rm tonistiigi/binfmt --install all
@@ -57,6 +57,17 @@ if [ "$mode" = build ]; then set -- --output "type=oci,dest=$archive"; else set 
 for tag in $tags; do set -- --tag "$image:$tag" "$@"; done
 
 run .ci/run
+# A registry that gives no signatures, or is not asked, is no reason to hold up a release; a wrong signature is.
+if [ "$mode" = dry-run ]; then
+  run npm audit signatures --json
+elif signatures=$(npm audit signatures --json 2>/dev/null); then
+  say 'every package is signed by its registry'
+else
+  case $signatures in
+    *'"invalid"'*) fail 'packages without a valid signature: npm audit signatures' ;;
+    *) say 'the signatures of the packages were not checked: the registry gave none' ;;
+  esac
+fi
 if [ "$mode" = dry-run ] || ! docker buildx inspect "$BUILDER" >/dev/null 2>&1; then
   run docker buildx create --name "$BUILDER" --driver docker-container
 fi
@@ -66,6 +77,14 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 run docker buildx build --builder "$BUILDER" --platform "$PLATFORMS" --sbom=true --provenance=mode=max \
   --build-arg "REVISION=$revision" "$@" .
+
+packages=dist/tocsin-$version.cdx.json
+if [ "$mode" = dry-run ]; then
+  printf '+ %s\n' "npm sbom --sbom-format cyclonedx --omit dev --package-lock-only >$packages"
+else
+  npm sbom --sbom-format cyclonedx --omit dev --package-lock-only >"$packages"
+  say "the list of its packages is in $packages"
+fi
 
 case $mode in
   publish) say 'published:' ;;

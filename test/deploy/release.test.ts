@@ -15,9 +15,18 @@ interface World {
   changelog?: string;
   /** Exit code of the project's tests. */
   tests?: number;
+  /** What npm answers of the packages' signatures. */
+  signatures?: { code: number; said: string };
 }
 
-const setUp = async ({ version = '1.2.3', changelog = `## 1.2.3\n\n- [FIX] One.\n`, tests = 0 }: World = {}) => {
+const SIGNED = { code: 0, said: '{"invalid":[],"missing":[]}' };
+
+const setUp = async ({
+  version = '1.2.3',
+  changelog = `## 1.2.3\n\n- [FIX] One.\n`,
+  tests = 0,
+  signatures = SIGNED,
+}: World = {}) => {
   const directory = await mkdtemp(join(tmpdir(), 'tocsin-release-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const repository = join(directory, 'repository');
@@ -39,6 +48,8 @@ const setUp = async ({ version = '1.2.3', changelog = `## 1.2.3\n\n- [FIX] One.\
   // Its builder is not there yet.
   const docker = program(0).replace('exit 0', 'case "$*" in *inspect*) exit 1 ;; esac');
   await writeFile(join(directory, 'bin/docker'), docker, { mode: 0o755 });
+  const npm = `${program(0).replace('exit 0', '')}case $1 in audit) printf '%s' '${signatures.said}'; exit ${signatures.code} ;; sbom) echo '{}' ;; esac\n`;
+  await writeFile(join(directory, 'bin/npm'), npm, { mode: 0o755 });
   const env = {
     ...process.env,
     PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
@@ -67,16 +78,21 @@ const setUp = async ({ version = '1.2.3', changelog = `## 1.2.3\n\n- [FIX] One.\
 const BUILD =
   'docker buildx build --builder tocsin-release --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max';
 
+const SBOM = 'npm sbom --sbom-format cyclonedx --omit dev --package-lock-only';
+
 test('it tests, builds for all platforms, and says what it would publish', async () => {
-  const { git, release, called } = await setUp();
+  const { repository, git, release, called } = await setUp();
   const { code, said } = await release('--image', IMAGE);
   const revision = await git('rev-parse', 'HEAD');
   expect(await called()).toEqual([
     'run ',
+    'npm audit signatures --json',
     'docker buildx inspect tocsin-release',
     'docker buildx create --name tocsin-release --driver docker-container',
     `${BUILD} --build-arg REVISION=${revision} --tag ${IMAGE}:latest --tag ${IMAGE}:1.2.3 --output type=oci,dest=dist/tocsin-1.2.3.oci.tar .`,
+    SBOM,
   ]);
+  expect(await readFile(join(repository, 'dist/tocsin-1.2.3.cdx.json'), 'utf8')).toBe('{}\n');
   expect(said).toContain(`would publish, with --publish:\nrelease:   ${IMAGE}:1.2.3 (linux/amd64,linux/arm64)\n`);
   expect(said).toContain(`git tag -a v1.2.3 -m v1.2.3 ${revision}`);
   expect(code).toBe(0);
@@ -87,7 +103,7 @@ test('it publishes when it is told to', async () => {
   const { code, said } = await release('--image', IMAGE, '--publish');
   const revision = await git('rev-parse', 'HEAD');
   const tags = `--tag ${IMAGE}:latest --tag ${IMAGE}:1.2.3`;
-  expect((await called()).at(-1)).toBe(`${BUILD} --build-arg REVISION=${revision} ${tags} --push .`);
+  expect((await called()).at(-2)).toBe(`${BUILD} --build-arg REVISION=${revision} ${tags} --push .`);
   expect(said).toContain(`published:\nrelease:   ${IMAGE}:1.2.3`);
   expect(code).toBe(0);
 });
@@ -102,11 +118,27 @@ test('a dry run prints the commands and runs none', async () => {
   expect(code).toBe(0);
 });
 
+test('a package with a wrong signature, or with none where others have one, ends it before anything is built', async () => {
+  const invalid = { code: 1, said: '{"invalid":[{"name":"one"}],"missing":[]}' };
+  const { release, called } = await setUp({ signatures: invalid });
+  const { code, said } = await release('--image', IMAGE, '--publish');
+  expect(code).toBe(1);
+  expect(said).toContain('packages without a valid signature');
+  expect(await called()).toEqual(['run ', 'npm audit signatures --json']);
+});
+
+test('a registry that says nothing of signatures holds nothing up, and that is said', async () => {
+  const { release } = await setUp({ signatures: { code: 1, said: '{"error":{"code":"ENOTFOUND"}}' } });
+  const { code, said } = await release('--image', IMAGE);
+  expect(code).toBe(0);
+  expect(said).toContain('the signatures of the packages were not checked');
+});
+
 test('what comes before a release is not the latest', async () => {
   const { release, called } = await setUp({ version: '2.0.0-rc.1', changelog: '## 2.0.0-rc.1 (today)\n\n- New.\n' });
   await release('--image', IMAGE);
-  expect((await called()).at(-1)).toContain(` --tag ${IMAGE}:2.0.0-rc.1 --output`);
-  expect((await called()).at(-1)).not.toContain('latest');
+  expect((await called()).at(-2)).toContain(` --tag ${IMAGE}:2.0.0-rc.1 --output`);
+  expect((await called()).at(-2)).not.toContain('latest');
 });
 
 test.each<{ what: string; world?: World; args?: string[]; change?: string; says: string }>([

@@ -1,9 +1,12 @@
 /** What the image ships: the program as plain JavaScript, away from its sources. */
+import { execFile } from 'node:child_process';
 import { access, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openProgram } from '../../bench/stage/image.ts';
 import { startWorldFor } from '../cli/config-file.ts';
+import { readProject } from '../deploy/compose-files.ts';
 import { runProgram, startDaemonProgram } from '../support/program.ts';
 
 /** The compiler takes longest of all, the more so where much runs at once. */
@@ -11,8 +14,22 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 let main = '';
 
+/** What the Dockerfile takes out of the packages, taken out of a copy beside the program: links, so nothing is gone. */
+const strip = async (place: string): Promise<string[]> => {
+  const [, ...commands] =
+    /^RUN npm ci --omit=dev(?:.*\\\n)*.*$/m.exec(await readProject('Dockerfile'))?.[0].split('&&') ?? [];
+  const finds = commands.map((command) => command.replace(/\\\n/g, '').trim());
+  const sh = (script: string) => promisify(execFile)('sh', ['-euc', script], { cwd: place });
+  await sh(
+    'target=$(readlink node_modules); rm node_modules; cp -al "$target" node_modules || cp -R "$target" node_modules',
+  );
+  for (const find of finds) await sh(find);
+  return finds;
+};
+
 beforeAll(async () => {
   main = await openProgram(undefined);
+  expect(await strip(dirname(dirname(main)))).toHaveLength(2);
 });
 afterAll(() => rm(dirname(dirname(main)), { recursive: true, force: true }));
 
@@ -20,6 +37,19 @@ test('it is JavaScript, and imports nothing else', async () => {
   const files = await readdir(dirname(main), { recursive: true, withFileTypes: true });
   expect(files.filter((file) => file.isFile() && !file.name.endsWith('.js'))).toEqual([]);
   await access(join(dirname(main), 'channels/slack/transport.js'));
+});
+
+test('its packages have no sources, typings, tests and examples', async () => {
+  const modules = join(dirname(dirname(main)), 'node_modules');
+  const all = await readdir(modules, { recursive: true, withFileTypes: true });
+  expect(all.length).toBeGreaterThan(1000);
+  const extra = all.filter(
+    (entry) => /^(tests?|__tests__|examples?|benchmarks?)$/.test(entry.name) && entry.isDirectory(),
+  );
+  const typed = all.filter(
+    (entry) => /\.([cm]?tsx?|map)$/.test(entry.name) && entry.isFile() && !/\.css\.map$/.test(entry.name),
+  );
+  expect([...extra, ...typed].map(({ parentPath, name }) => join(parentPath, name).slice(modules.length))).toEqual([]);
 });
 
 test('it shows the same help', async () => {

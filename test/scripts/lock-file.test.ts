@@ -2,13 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-test('every package that can be installed where this was written has a strong hash', () => {
-  const { packages }: { packages: Record<string, { integrity?: string; os?: string[] }> } = JSON.parse(
+test('every package, also of other platforms, has a strong hash', () => {
+  const { packages }: { packages: Record<string, { integrity?: string }> } = JSON.parse(
     readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'),
   );
   const { '': _root, ...installed } = packages;
-  const weak = Object.entries(installed).filter(([, { integrity, os }]) =>
-    integrity === undefined ? os === undefined : !/^sha512-[\w+/]{86}==$/.test(integrity),
-  );
+  const weak = Object.entries(installed).filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
   expect(weak.map(([path]) => path)).toEqual([]);
 });
