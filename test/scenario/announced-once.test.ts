@@ -33,7 +33,8 @@ const open = async () => {
     config: {
       dataDir,
       watchdog: {
-        after: '3s',
+        // Longer than a busy machine takes to read: else there would be more to announce.
+        after: '5s',
         channels: [
           { name: 'email', contacts: [OPS] },
           { name: 'telegram', contacts: [CHAT] },
