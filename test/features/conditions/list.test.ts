@@ -62,6 +62,8 @@ test('what may pass by itself needs somebody when it lasts; a refused config doe
   expect(needsSomebody(config, NOW)).toBe(true);
   expect(needsSomebody(DISK, NOW)).toBe(true);
   expect(needsSomebody({ ...DISK, since: at(59) }, NOW)).toBe(false);
+  // By the clock of a daemon that is ahead.
+  expect(needsSomebody({ ...DISK, since: at(-3600) }, NOW)).toBe(true);
 });
 
 test.each(CONDITION_NAMES)('%s says what to do next, and what becomes of alerts', (name) => {
