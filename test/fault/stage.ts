@@ -32,6 +32,8 @@ export interface StageOptions {
   perSecond?: number;
   /** The tree whose program the daemons run at first; default this one. */
   root?(): Promise<string>;
+  /** What the daemons are. Default: processes. */
+  createDaemon?: typeof createDaemonProcess;
   /** Puts the daemons' data on disks of this size. */
   smallDisk?: string;
 }
@@ -118,6 +120,7 @@ type Undo = () => Promise<void>;
 
 const build = async (options: StageOptions, seed: number, directory: string, undo: Undo[]): Promise<Stage> => {
   const { daemons: count = 1, kinds = CHANNEL_KINDS, config = {}, host = '127.0.0.1', perSecond = 5 } = options;
+  const { createDaemon = createDaemonProcess } = options;
   const sandbox = createSandbox({ seed, protocols: NAMES.map((name) => ({ name })) });
   undo.push(sandbox.stop);
   const real = await sandbox.start();
@@ -145,11 +148,11 @@ const build = async (options: StageOptions, seed: number, directory: string, und
     const configText = await configTextOf(kinds, PACE, place, config);
     const files = join(directory, `daemon-${index + 1}`);
     const settings = { directory: files, configText, ...(root !== undefined && { root }) };
-    if (proxy === undefined) return createDaemonProcess({ ...settings, environment });
+    if (proxy === undefined) return createDaemon({ ...settings, environment });
     const way = await openLink(() => portOf(proxy.origin));
     undo.push(way.close);
     const own = { ...environment, http_proxy: `http://127.0.0.1:${way.port}` };
-    const daemon = await createDaemonProcess({ ...settings, environment: own });
+    const daemon = await createDaemon({ ...settings, environment: own });
     ways.set(daemon, way);
     return daemon;
   };
