@@ -10,7 +10,7 @@ import { startWorld } from './world.ts';
 
 type OnFinished = typeof onTestFinished;
 
-const BACKLOG = 2000;
+const BACKLOG = 1000;
 /** Webhooks in flight at once. */
 const CONCURRENCY = 20;
 const NAMES = ['Vault', 'Bridge', 'Harbour', 'Market'];
