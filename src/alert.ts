@@ -105,6 +105,8 @@ export interface AlertContext {
   trigger?: { groups: number; matched?: { number: number; detectors: string[] } };
   /** Names of the touched assets that have the transaction's origin as an admin. */
   adminOf?: string[];
+  /** ISO 8601: since when it is an admin of one of them, where that is recent. */
+  adminSince?: string;
   /** Names of the touched assets whose privileged method was invoked. */
   privilegedOn?: string[];
   /** Whether origin and set of detectors are alerted for the first time for the protocol, as remembered since (ISO 8601). */

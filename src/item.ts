@@ -81,6 +81,8 @@ export interface ListedAsset {
   name?: string;
   /** Lower-case addresses; absent where the service lists none, or not in a way that can be read. */
   admins?: string[];
+  /** Epoch milliseconds: since when each of them is one, of those that are since a day at most. */
+  adminsSince?: Record<string, number>;
   /** Lower-case names without parameters, and selectors; absent likewise. */
   privileged?: string[];
 }

@@ -15,7 +15,7 @@ import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
 import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
 import type { Turn } from '../redis/turns.ts';
-import type { Listing } from '../service/listing.ts';
+import type { Assets, Listing } from '../service/listing.ts';
 import { isPathSegment } from '../text.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
@@ -193,6 +193,16 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
       const asked = await tripwire.version(service).catch(() => undefined);
       const listing = await list();
       return { ...listing, heard: await look(service, listing, asked) };
+    },
+    /** The same of their contracts: what messages say of admins and methods follows only what people heard of. */
+    listAssets: async (
+      service: string,
+      list: () => Promise<Assets>,
+    ): Promise<Assets & { untold: ReadonlySet<string> | 'all' }> => {
+      const asked = await tripwire.version(service).catch(() => undefined);
+      const listed = await list();
+      const untold = asked === undefined ? undefined : tripwire.lookAtAssets(service, listed.assets, asked);
+      return { ...listed, untold: (await untold?.catch((err: unknown) => notCompared(service, err))) ?? 'all' };
     },
     turn: async (service: string, list: () => Promise<void>): Promise<void> => {
       turns.add(service);

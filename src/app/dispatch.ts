@@ -137,7 +137,12 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
         'an item is too large: only a part is sent',
       );
     },
-    withContext: createEnrichment({ firstSeen: store.firstSeen, protocolOf, log }),
+    withContext: createEnrichment({
+      firstSeen: store.firstSeen,
+      protocolOf,
+      overrides: config.protocols.overrides,
+      log,
+    }),
     routesOf,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
     onUnroutable: createUnroutable({

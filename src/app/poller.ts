@@ -11,7 +11,7 @@ import type { ReadMemory } from '../poll/read-memory.ts';
 import { replayOf } from '../poll/skipped.ts';
 import type { Stream } from '../poll/stream.ts';
 import { pagesOf } from '../service/feed.ts';
-import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
+import { type Assets, type Listing, listAssets, listProtocols } from '../service/listing.ts';
 import { openServices, serviceIn } from '../service/open.ts';
 import { iso } from '../time.ts';
 import type { Context } from './context.ts';
@@ -29,6 +29,8 @@ export interface OpenReading {
   listings: {
     /** Lists a service, and finds out how far people know of what came. */
     list(service: string, list: () => Promise<Listing>): Promise<Listing & { heard: Heard }>;
+    /** The same of their contracts. */
+    listAssets(service: string, list: () => Promise<Assets>): Promise<Assets & { untold: ReadonlySet<string> | 'all' }>;
     /** Runs a listing on the timer, of which there is one at a time over all daemons. */
     turn(service: string, list: () => Promise<void>): Promise<void>;
   };
@@ -51,7 +53,7 @@ export const openSource = ({ config, store, listings, log, now }: ReadingContext
     redis: store.redis,
     prefix: store.prefix,
     list: (service, signal) => listings.list(service, () => listProtocols(serviceOf(service), signal)),
-    listAssets: (service, signal) => listAssets(serviceOf(service), signal),
+    listAssets: (service, signal) => listings.listAssets(service, () => listAssets(serviceOf(service), signal)),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
     now,
   });

@@ -68,7 +68,11 @@ export const openAuditor = (parts: AuditParts): Auditor => {
   const settings = routeSettings(config);
   const { enqueueApproved } = openApproval(parts);
   const routing = createRouting({ config, settings, protocolOf: catalog.protocolOf });
-  const withContext = createEnrichment({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
+  const withContext = createEnrichment({
+    firstSeen: store.firstSeen,
+    protocolOf: catalog.protocolOf,
+    overrides: config.protocols.overrides,
+  });
   const { overlap, lookback } = config.poll;
   const { assessments, sources } = config.alerts;
   return createAuditor({

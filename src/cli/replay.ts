@@ -145,7 +145,11 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
     ...{ config: run.config, ...view, trusted: plan.to ?? [] },
     onHeld: warnOfHeld(context),
   });
-  const withContext = createEnrichment({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
+  const withContext = createEnrichment({
+    firstSeen: store.firstSeen,
+    protocolOf: catalog.protocolOf,
+    overrides: run.config.protocols.overrides,
+  });
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onReplayed = ({ routes }: ReplayedAlert): void => {

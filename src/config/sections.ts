@@ -105,6 +105,8 @@ export const watchdogSection = z.strictObject({
   heartbeatEvery: durationOr('1m', { minMs: 1000 }).describe('Between two calls of it, of all daemons together.'),
 });
 
+const ADDRESS_RULE = 'must be an address in quotes, such as "0x5033..." with 40 hexadecimal digits';
+
 const override = z.strictObject({
   channels: z
     .array(channelEntry)
@@ -119,6 +121,17 @@ const override = z.strictObject({
     .exactOptional()
     .describe(
       'The longest that the service may list no new inspection of this protocol, with any assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
+    ),
+  admins: z
+    .array(
+      z
+        .string({ error: ADDRESS_RULE })
+        .regex(/^0x[0-9a-f]{40}$/i, { error: ADDRESS_RULE })
+        .transform((address) => address.toLowerCase()),
+    )
+    .exactOptional()
+    .describe(
+      "Addresses of the admins of this protocol's contracts, for what messages say of a transaction's origin. They replace the service's; an empty list means that nobody is one. Left out: the service's.",
     ),
   timeZone: timeZone()
     .exactOptional()

@@ -9,6 +9,7 @@ import type { ServiceError } from '../errors.ts';
 import { createGlobs } from '../globs.ts';
 import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
+import { DAY_MS } from '../time.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 import type { Track } from './cursor.ts';
 
@@ -26,10 +27,7 @@ interface CatalogSettings {
   /** One key's listing, as far as it can be read. Throws `ServiceError` where nothing of it can. */
   list(service: string, signal: AbortSignal): Promise<Listed>;
   /** The assets of one key's protocols by name, likewise. Default: none. */
-  listAssets?(
-    service: string,
-    signal: AbortSignal,
-  ): Promise<Pick<Listed, 'unfinished'> & { assets: ReadonlyMap<string, ListedAsset[]> }>;
+  listAssets?(service: string, signal: AbortSignal): Promise<Pick<Listed, 'unfinished'> & ListedAssets>;
   isIncluded(protocol: string): boolean;
   now?(): number;
 }
@@ -51,6 +49,12 @@ export interface Heard {
    * they know something. Undefined: nothing could be compared now.
    */
   untold: ReadonlyMap<string, KnownRoutes | undefined> | undefined;
+}
+
+interface ListedAssets {
+  assets: ReadonlyMap<string, ListedAsset[]>;
+  /** Protocols of which nobody was told what their contracts are now. `all`: nothing could be compared. Default: none. */
+  untold?: ReadonlySet<string> | 'all';
 }
 
 type KnownRoutes = Pick<ListedProtocol, 'channels' | 'notifyOn' | 'triggers'>;
@@ -121,6 +125,26 @@ const asHeard = (listed: ListedProtocol, known: Entries, heard: Heard | undefine
   if (heard === undefined || heard.untold?.has(listed.name) === false) return listed;
   const { channels, notifyOn, triggers } = known.get(listed.name) ?? heard.untold?.get(listed.name) ?? listed;
   return { ...listed, channels, notifyOn, ...(triggers === undefined ? {} : { triggers }) };
+};
+
+/** So long it is said of an admin since when it is one. */
+const RECENT_ADMIN_MS = DAY_MS;
+
+/** With since when each admin is one, where that is recent. Of the first listing nobody knows. */
+const withAdminsSince = (
+  before: readonly ListedAsset[] | undefined,
+  { adminsSince: _, ...asset }: ListedAsset,
+  now: number,
+): ListedAsset => {
+  if (before === undefined) return asset;
+  const known = before.find(({ address, chainId }) => address === asset.address && chainId === asset.chainId);
+  const sinceOf = (admin: string): number | undefined =>
+    known?.admins?.includes(admin) ? known.adminsSince?.[admin] : now;
+  const recent = (asset.admins ?? []).flatMap((admin): [string, number][] => {
+    const since = sinceOf(admin);
+    return since === undefined || Math.abs(now - since) > RECENT_ADMIN_MS ? [] : [[admin, since]];
+  });
+  return recent.length === 0 ? asset : { ...asset, adminsSince: Object.fromEntries(recent) };
 };
 
 const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });
@@ -235,9 +259,14 @@ export const createCatalog = (settings: CatalogSettings) => {
      * must not hold up what polling needs.
      */
     refreshAssets: async (service: string, signal: AbortSignal): Promise<void> => {
-      const { assets, unfinished } = (await listAssets?.(service, signal)) ?? {};
+      const { assets, untold, unfinished } = (await listAssets?.(service, signal)) ?? {};
       const known = await store.load(service);
-      const fresh = (entry: CatalogEntry) => ({ ...entry, ...withAssets(assets?.get(entry.name)) });
+      const at = now();
+      const fresh = (entry: CatalogEntry): CatalogEntry => {
+        const isUntold = untold === 'all' || untold?.has(entry.name) === true;
+        const listed = isUntold && entry.assets !== undefined ? undefined : assets?.get(entry.name);
+        return { ...entry, ...withAssets(listed?.map((asset) => withAdminsSince(entry.assets, asset, at))) };
+      };
       await store.keep(service, known, byName([...known.values()].map(fresh)));
       if (unfinished !== undefined) throw unfinished;
     },

@@ -194,8 +194,11 @@ export const listAssets = async (service: Listable, signal: AbortSignal) => {
   const listed = new Map<string, ListedAsset[]>();
   const end = await readAsFar(walkProtocols(service, false, signal), (page) => {
     const fresh = page.items.flatMap(({ name, assets }) => (assets === undefined ? [] : [[name, assets] as const]));
-    for (const [name, assets] of fresh) listed.set(name, assets);
+    // Several protocols of one name have the contracts of each.
+    for (const [name, assets] of fresh) listed.set(name, [...(listed.get(name) ?? []), ...assets]);
     return fresh;
   });
   return { assets: listed, ...end };
 };
+
+export type Assets = Awaited<ReturnType<typeof listAssets>>;

@@ -290,3 +290,19 @@ fallback: { channels: [{ name: slack, contacts: "\${A}" }, { name: webhook, url:
     ].map((path) => `${path}: names the variable A, which is not set`),
   );
 });
+
+describe('protocols.overrides.NAME.admins', () => {
+  const withAdmins = (admins: string) => `${SMALL}protocols: { overrides: { Vault: { admins: ${admins} } } }`;
+  const address = '0x5033AB00000000000000000000000000000000Ef';
+
+  it('are addresses, compared in lower case', () => {
+    expect(read(withAdmins(`["${address}"]`)).protocols.overrides.Vault?.admins).toEqual([address.toLowerCase()]);
+    expect(read(withAdmins('[]')).protocols.overrides.Vault?.admins).toEqual([]);
+  });
+
+  it.each([address, '"0x5033"', '"vault.eth"'])('are not %s', (admin) =>
+    expect(problemsOf(withAdmins(`[${admin}]`))).toEqual([
+      expect.stringMatching(/protocols\.overrides\.Vault\.admins\.0: must be an address in quotes/),
+    ]),
+  );
+});

@@ -48,6 +48,42 @@ test('assets stay over listings without them, and change with the next that has 
   expect(await assets()).toEqual([]);
 });
 
+test('of an admin that came lately it is known since when, until that is a day ago', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: 1_000_000 };
+  const listed = { admins: ['0x1'] as string[], untold: new Set<string>() };
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: async () => ({ protocols: [protocolOf('Vault')] }),
+    listAssets: async () => ({
+      assets: new Map([['Vault', [{ address: '0xaa', admins: listed.admins }]]]),
+      untold: listed.untold,
+    }),
+    isIncluded: () => true,
+    now: () => time.now,
+  });
+  await catalog.refresh('main', never);
+  const refreshed = async () => {
+    await catalog.refreshAssets('main', never);
+    const [asset] = (await catalog.protocolOf({ service: 'main', protocol: 'Vault' }))?.assets ?? [];
+    return [asset?.admins, asset?.adminsSince];
+  };
+  expect(await refreshed()).toEqual([['0x1'], undefined]);
+  listed.admins = ['0x1', '0x2'];
+  listed.untold = new Set(['Vault']);
+  // What nobody was told is not followed.
+  expect(await refreshed()).toEqual([['0x1'], undefined]);
+  listed.untold = new Set();
+  time.now += 5000;
+  const since = { '0x2': time.now };
+  expect(await refreshed()).toEqual([['0x1', '0x2'], since]);
+  time.now += 23 * 3_600_000;
+  expect(await refreshed()).toEqual([['0x1', '0x2'], since]);
+  time.now += 2 * 3_600_000;
+  expect(await refreshed()).toEqual([['0x1', '0x2'], undefined]);
+});
+
 test('what is the same is not written again', async () => {
   const { redis, prefix, listed, catalog } = setUp();
   const version = () => redis.hget(`${prefix}:catalog:main`, 'version');

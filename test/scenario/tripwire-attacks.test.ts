@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { SandboxChannel } from '../../src/sandbox/service/model.ts';
 import { openConsole } from '../cli/console.ts';
+import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { SANDBOX, type Tree } from './config.ts';
 import { startWorld, type World } from './world.ts';
@@ -17,10 +18,16 @@ const mailsTo = ({ sandbox }: World, to: string, said: string) =>
     .filter(({ destination, text }) => destination === to && plain(text).includes(plain(said)));
 const email = (...contacts: string[]): SandboxChannel[] => [{ name: 'email', contacts }];
 
+const ASSET = {
+  ...{ chainId: 1, address: `0x${'aa'.repeat(20)}`, descriptor: 'Main Vault' },
+  ...{ admins: [`0x${'5a'.repeat(20)}`], privilegedMethods: ['pause()'] },
+};
+
 /** A daemon that watches these protocols; each of them has one reader. */
 const watch = async (names: readonly string[], changes: Tree = {}) => {
   const config = { poll: { catalogEvery: '300ms' }, ...changes };
-  const world = await startWorld({ names, kinds: ['email'], config });
+  const protocols = names.map((name) => ({ name, assets: [ASSET] }));
+  const world = await startWorld({ protocols, kinds: ['email'], config });
   const { service } = world.sandbox;
   const owner = (name: string) => `${name.toLowerCase()}@example.com`;
   for (const name of names) service.replaceChannels({ protocol: name }, email(owner(name)));
@@ -80,4 +87,25 @@ test('a namesake, a flood of changes, and a protocol that is made again take no 
   await told(owner('Farm'), `The protocol Farm is not listed any more`);
   service.addProtocol(apiKey, { name: 'Farm', channels: email(EVIL) });
   await told(owner('Farm'), `The protocol Farm is listed again ${AT}`);
+});
+
+test('who makes himself an admin of a contract is told of, and does not pass for one of long ago', async () => {
+  const evil = `0x${'e1'.repeat(20)}`;
+  const { redis } = openTestRedis();
+  const { world, service, owner, told } = await watch(['Vault', 'Bridge']);
+  await until('the contracts are watched', async () =>
+    ((await redis.hget(`${world.prefix}:tripwire:sandbox`, 'p:Vault')) ?? '').includes('"admins":'),
+  );
+  const [vault = expect.unreachable()] = service.protocols();
+  const [asset = expect.unreachable()] = vault.assets;
+  asset.admins = [...asset.admins, evil];
+  await told(owner('Vault'), `The protocol Vault has other admins ${AT}`);
+  const item = { protocol: 'Vault', assessment: 'critical', txOrigin: evil, chainId: asset.chainId };
+  const assets = [{ address: asset.address, descriptor: asset.descriptor }];
+  const { txHash } = service.insertInspection({ ...item, assets });
+  await told(owner('Vault'), txHash);
+  const [mail] = mailsTo(world, owner('Vault'), txHash);
+  expect(plain(mail?.text ?? '')).toMatch(/an admin since \d\d:\d\d:\d\d UTC/);
+  Object.assign(asset, { privilegedMethods: [] });
+  await told(owner('Vault'), `The protocol Vault has other privileged methods ${AT}`);
 });

@@ -31,7 +31,9 @@ export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): 
     ...(followUp ? { isFollowUp: true } : {}),
     detections: followUp ? [] : detections,
     isOurs: false,
-    lines: followUp ? transactionLine(finding) : findingLines(finding, { protocols, detections, now: sentAt }),
+    lines: followUp
+      ? transactionLine(finding)
+      : findingLines(finding, { protocols, detections, now: sentAt, timeZone }),
     times: timesLine({ '': finding.transactionAt, inspected: finding.inspectedAt, sent: sentAt }, timeZone),
     links: reading.isSample ? [] : linksOf(finding, { protocols, detectors: ids }, presentation),
     details: findingDetails(finding, { protocols, detectors: ids, sentAt }),

@@ -44,6 +44,8 @@ export interface Reference {
 export interface Origin extends Reference {
   /** Names of the contracts that it is an admin of; empty: of none of those it touched. Absent: not known. */
   adminOf?: readonly string[] | undefined;
+  /** Epoch milliseconds: since when it is one, where that is recent; NaN: where it is not. */
+  adminSince: number;
 }
 
 export interface Contract {
@@ -120,12 +122,13 @@ export const findingOf = (alert: Alert, chains: Chains): Finding => {
   const hash = known(item.txHash);
   const origin = known(item.txOrigin);
   const method = known(item.invokedMethodName);
-  const { adminOf, privilegedOn = [] } = context ?? {};
+  const { adminOf, adminSince, privilegedOn = [] } = context ?? {};
   return {
     chain: id === undefined ? undefined : { id, name: named?.name },
     transaction:
       hash === undefined ? undefined : { whole: hash, short: shortHex(hash), url: transactionLink(linked, hash) },
-    origins: origin === undefined ? [] : [{ ...addressReference(origin, linked), adminOf }],
+    origins:
+      origin === undefined ? [] : [{ ...addressReference(origin, linked), adminOf, adminSince: parseTime(adminSince) }],
     methods: method === undefined ? [] : [{ name: method, isPrivileged: privilegedOn.length > 0 }],
     contracts: (Array.isArray(item.assets) ? item.assets : []).flatMap((asset) => contractOf(asset, linked)),
     first: firstOf(alert),
@@ -150,7 +153,8 @@ const uniteOrigins = (origins: readonly Origin[]): Origin[] =>
     const adminOf = [...new Set(said.flat())];
     // `not an admin` has to hold for all of them.
     const isKnown = adminOf.length > 0 || said.length === same.length;
-    return same.slice(0, 1).map((origin) => ({ ...origin, adminOf: isKnown ? adminOf : undefined }));
+    const adminSince = latest(same.map((one) => one.adminSince));
+    return same.slice(0, 1).map((origin) => ({ ...origin, adminOf: isKnown ? adminOf : undefined, adminSince }));
   });
 
 /** Several inspections of one transaction as one. Never empty. */

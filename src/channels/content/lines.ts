@@ -7,6 +7,12 @@ import type { Content, Detection, Fact, Line, Piece } from './content.ts';
 import type { Contract, Finding, Origin, Reference } from './finding.ts';
 import { inlineName } from './foreign.ts';
 
+interface Clock {
+  /** The time of sending, in epoch milliseconds. */
+  now: number;
+  timeZone: string;
+}
+
 /** Names in one line; the details have all. */
 const NAMED_MAX = 3;
 
@@ -60,13 +66,22 @@ const firstText = ({ origins, first }: Finding, now: number): string[] => {
   return first.detectors ? [`first alert of these detectors in ${days}`] : [];
 };
 
-const originLine = (finding: Finding, now: number): Line[] => {
+/** Who has become an admin lately may be who wants to pass for one. */
+const sinceLine = ({ adminSince }: Origin, { now, timeZone }: Clock): Line =>
+  Number.isNaN(adminSince) ? [] : [words(' since '), { text: timeOfDay(adminSince, now, timeZone), at: adminSince }];
+
+const originLine = (finding: Finding, clock: Clock): Line[] => {
   const { origins, contracts } = finding;
-  const admin = origins.length === 1 ? origins.flatMap((origin) => adminText(origin, contracts)) : [];
-  const remarks = [...admin, ...firstText(finding, now)];
+  const [origin, ...others] = origins;
+  const judged = origin === undefined || others.length > 0 ? [] : [origin];
+  const admin = judged.flatMap((one) =>
+    adminText(one, contracts).map((text) => [words(text), ...sinceLine(one, clock)]),
+  );
+  const remarks = [...admin, ...firstText(finding, clock.now).map((text) => [words(text)])];
   if (origins.length === 0 && remarks.length === 0) return [];
   const from = origins.length === 0 ? [] : [words('From '), ...listed(origins.map((one) => referencePiece(one)))];
-  return [[...from, ...remarks.map((remark, index) => words(index > 0 || from.length > 0 ? ` · ${remark}` : remark))]];
+  const all = [from, ...remarks].filter(({ length }) => length > 0);
+  return [all.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part]))];
 };
 
 const callLine = ({ methods, contracts }: Finding): Line[] => {
@@ -101,14 +116,13 @@ const PROTOCOLS_MAX = 10;
 const protocolsLine = (protocols: readonly string[]): Line[] =>
   protocols.length < 2 ? [] : [[words(`Protocols: ${listText(protocols.map(inlineName), PROTOCOLS_MAX)}`)]];
 
-/** `now`: the time of sending, in epoch milliseconds. */
 export const findingLines = (
   finding: Finding,
-  { protocols, detections, now }: Pick<Content, 'detections'> & { protocols: readonly string[]; now: number },
+  { protocols, detections, ...clock }: Pick<Content, 'detections'> & Clock & { protocols: readonly string[] },
 ): Line[] => [
   ...protocolsLine(protocols),
   ...transactionLine(finding),
-  ...originLine(finding, now),
+  ...originLine(finding, clock),
   ...callLine(finding),
   ...missingLine(finding, detections),
 ];
@@ -157,9 +171,10 @@ export const chainText = ({ chain }: Pick<Finding, 'chain'>): string => {
   return chain.name === undefined ? chain.id : `${chain.name} (${chain.id})`;
 };
 
-const originNote = ({ adminOf }: Origin): string => {
+const originNote = ({ adminOf, adminSince }: Origin): string => {
   if (adminOf === undefined) return '';
-  return adminOf.length === 0 ? 'not an admin' : `an admin of ${adminOf.map(inlineName).join(', ')}`;
+  const since = Number.isNaN(adminSince) ? '' : ` since ${clockText(adminSince)}`;
+  return adminOf.length === 0 ? 'not an admin' : `an admin of ${adminOf.map(inlineName).join(', ')}${since}`;
 };
 
 const contractFact = ({ name, at }: Contract): Fact[] =>

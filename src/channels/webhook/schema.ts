@@ -60,6 +60,9 @@ const context = z
       })
       .exactOptional(),
     adminOf: names().exactOptional().describe("Touched assets that have the transaction's origin as an admin."),
+    adminSince: dateTime()
+      .exactOptional()
+      .describe('Since when the origin is an admin of one of them, where that is since a day at most.'),
     privilegedOn: names().exactOptional().describe('Touched assets whose privileged method was invoked.'),
     first: z
       .looseObject({

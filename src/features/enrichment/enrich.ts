@@ -4,10 +4,14 @@ import { type Alert, type AlertContext, firedDetectors, type JsonObject, type Js
 import type { ListedAsset } from '../../item.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { textOf as fieldText, objectOf } from '../../service/fields.ts';
+import { iso } from '../../time.ts';
 import type { Facts, First, FirstSeen, Noted } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */
-export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets'>;
+export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets'> & {
+  /** Of all its contracts, lower-case: the config's, instead of the service's. */
+  admins?: readonly string[];
+};
 
 type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
 
@@ -85,19 +89,36 @@ const privilegedOn = (touched: readonly Touched[], item: JsonObject): string[] |
   return names?.length === 0 && SELECTOR.test(method ?? '') ? undefined : names;
 };
 
+/** Since when the origin is an admin of one of them, where that is recent: the latest. ISO 8601. */
+const adminSince = (touched: readonly Touched[], origin: string | undefined): string | undefined => {
+  const since = touched.flatMap(({ listed }) => listed?.adminsSince?.[origin ?? ''] ?? []);
+  return since.length === 0 ? undefined : iso(Math.max(...since));
+};
+
+/** By the config's admins, where it has some. */
+const withOwnAdmins = (touched: readonly Touched[], admins: readonly string[] | undefined): readonly Touched[] => {
+  if (admins === undefined) return touched;
+  return touched.map((one) => {
+    const { adminsSince: _, ...listed } = one.listed ?? { address: '' };
+    return { ...one, listed: { ...listed, admins: [...admins] } };
+  });
+};
+
 /**
  * What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Without `first`,
  * which `first-seen.ts` finds. Pure.
  */
 export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
   const trigger = triggerOf(known, alert);
-  const touched = touchedBy(alert, known.assets ?? []);
+  const touched = withOwnAdmins(touchedBy(alert, known.assets ?? []), known.admins);
   const origin = textOf(alert.item.txOrigin)?.toLowerCase();
   const adminOf = listing(touched, 'admins', origin);
+  const since = adminOf?.length ? adminSince(touched, origin) : undefined;
   const privileged = privilegedOn(touched, alert.item);
   return {
     ...(trigger && { trigger }),
     ...(adminOf && { adminOf }),
+    ...(since && { adminSince: since }),
     ...(privileged && { privilegedOn: privileged }),
   };
 };
@@ -116,6 +137,8 @@ interface EnrichmentDependencies {
   firstSeen: FirstSeen;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Knowledge | undefined>;
+  /** What the config says of protocols. */
+  overrides: Readonly<Record<string, { admins?: readonly string[] }>>;
   /** Default: a failure is not logged. */
   log?: Pick<Logger, 'warn'>;
 }
@@ -123,7 +146,7 @@ interface EnrichmentDependencies {
 const isJudged = ({ source, type, followUp }: Alert): boolean =>
   source === 'inspections' && type !== 'test.sample' && followUp === undefined;
 
-export const createEnrichment = ({ firstSeen, protocolOf, log }: EnrichmentDependencies) => {
+export const createEnrichment = ({ firstSeen, protocolOf, overrides, log }: EnrichmentDependencies) => {
   let isFailing = false;
 
   /** A replay is no news: it only reads what was seen before. */
@@ -136,9 +159,10 @@ export const createEnrichment = ({ firstSeen, protocolOf, log }: EnrichmentDepen
     if (one === undefined) return [];
     const noted = alerts.map((alert) => ({ alert, facts: factsOf(alert) }));
     const [known, firsts] = await Promise.all([protocolOf(one), firstsOf(noted, isReplay)]);
+    const admins = Object.hasOwn(overrides, one.protocol) ? overrides[one.protocol]?.admins : undefined;
     return alerts.map((alert, index) => {
       const first = firsts[index];
-      return { ...contextOf(alert, known ?? {}), ...(first && { first }) };
+      return { ...contextOf(alert, { ...known, ...(admins && { admins }) }), ...(first && { first }) };
     });
   };
 

@@ -1,6 +1,6 @@
 /** What has changed between what is remembered of a service's protocols and a listing of them. Pure. */
 import type { JsonValue } from '../../alert.ts';
-import { type ChannelEntry, contentId } from '../../item.ts';
+import { type ChannelEntry, contentId, type ListedAsset } from '../../item.ts';
 import type { ListedSettings } from '../../service/listing.ts';
 import type { Detector, Trigger } from '../../service/protocols.ts';
 import { beginningOf } from '../../text.ts';
@@ -19,6 +19,10 @@ export interface WatchedSettings {
   /** Absent while the service has not said, likewise below. */
   tracking?: boolean;
   detectors?: WatchedDetector[];
+  /** In words, sorted. They come with a listing of their own. */
+  contracts?: string[];
+  admins?: string[];
+  privileged?: string[];
 }
 
 /** A detector's config is kept so far; of what is longer, enough to see that it changed. */
@@ -81,6 +85,28 @@ const watchedDetectors = (detectors: readonly Detector[]): WatchedDetector[] =>
     })),
   );
 
+/** Rows of one aspect that are kept; of more, enough to see that they changed. */
+const MOST_ASSET_ROWS = 500;
+
+const rowsKept = (rows: readonly string[]): string[] => {
+  const all = unique(rows);
+  const rest = all.slice(MOST_ASSET_ROWS);
+  if (rest.length === 0) return all;
+  return [...all.slice(0, MOST_ASSET_ROWS), `${rest.length} others (${contentId(...rest).slice(0, 8)})`];
+};
+
+/** What is listed of a protocol's contracts. */
+export const watchedAssets = (
+  assets: readonly ListedAsset[],
+): Pick<WatchedSettings, (typeof ASSET_ASPECTS)[number]> => {
+  const placeOf = ({ address, chainId }: ListedAsset): string =>
+    chainId === undefined ? address : `${address} on chain ${chainId}`;
+  const of = (list: 'admins' | 'privileged') =>
+    rowsKept(assets.flatMap((one) => (one[list] ?? []).map((word) => `${word} of ${placeOf(one)}`)));
+  const contracts = assets.map((one) => (one.name === undefined ? placeOf(one) : `${one.name} ${placeOf(one)}`));
+  return { contracts: rowsKept(contracts), admins: of('admins'), privileged: of('privileged') };
+};
+
 /** Of one name. Where a service lists several protocols of it, what any of them has counts. */
 export const watchedOf = (listed: readonly ListedSettings[]): WatchedSettings => {
   const tracked = listed.flatMap(({ tracking }) => tracking ?? []);
@@ -94,7 +120,12 @@ export const watchedOf = (listed: readonly ListedSettings[]): WatchedSettings =>
   };
 };
 
-export const ASPECTS = ['channels', 'triggers', 'tracking', 'detectors'] as const;
+/** What decides how a transaction is judged in messages. */
+const ASSET_ASPECTS = ['contracts', 'admins', 'privileged'] as const;
+/** What decides where alerts go. */
+const ROUTE_ASPECTS = ['channels', 'triggers'] as const;
+/** What matters most comes first. */
+export const ASPECTS = [...ROUTE_ASPECTS, 'tracking', 'admins', 'privileged', 'contracts', 'detectors'] as const;
 export type Aspect = (typeof ASPECTS)[number];
 
 export interface Remembered {
@@ -139,15 +170,7 @@ const MOST_GONE = 1000;
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What a listing leaves out is not known, and so has not changed. */
-const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSettings => {
-  const { channels, triggers, tracking = before.tracking, detectors = before.detectors } = listed;
-  return {
-    channels,
-    triggers,
-    ...(tracking === undefined ? {} : { tracking }),
-    ...(detectors === undefined ? {} : { detectors }),
-  };
-};
+const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSettings => ({ ...before, ...listed });
 
 const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
   ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
@@ -291,16 +314,29 @@ export const stayedAmong = (
   };
 };
 
-/**
- * Of which protocols nobody was told where alerts go now, or that they are gone: alerts go on as people know it. With what
- * they know, where they know something.
- */
+interface Untold {
+  /**
+   * Of which protocols nobody was told where alerts go now, or that they are gone: alerts go on as people know it. With what
+   * they know, where they know something.
+   */
+  routes: Map<string, WatchedSettings | undefined>;
+  /** Of which nobody was told what their contracts are now. */
+  assets: Set<string>;
+}
+
 export const untoldAmong = (
   unannounced: ReadonlyMap<string, Unannounced>,
   present: (protocol: string) => Remembered | undefined,
-): Map<string, WatchedSettings | undefined> => {
-  const isTold = ({ announced }: Unannounced, now: WatchedSettings | undefined): boolean =>
-    isSame([announced?.channels, announced?.triggers], [now?.channels, now?.triggers]);
-  const untold = [...unannounced].filter(([protocol, one]) => !isTold(one, settingsOf(present(protocol))));
-  return new Map(untold.map(([protocol, { announced, former }]) => [protocol, announced ?? former]));
+): Untold => {
+  const untoldOf = (aspects: readonly Aspect[]) =>
+    [...unannounced].filter(([protocol, { announced }]) => {
+      const now = settingsOf(present(protocol));
+      return aspects.some((aspect) => !isSame(announced?.[aspect], now?.[aspect]));
+    });
+  return {
+    routes: new Map(
+      untoldOf(ROUTE_ASPECTS).map(([protocol, { announced, former }]) => [protocol, announced ?? former]),
+    ),
+    assets: new Set(untoldOf(ASSET_ASPECTS).map(([protocol]) => protocol)),
+  };
 };

@@ -33,6 +33,7 @@ const rowsOf = (aspect: Aspect, settings: WatchedSettings): string[] => {
   if (aspect === 'channels') return channelTexts(settings.channels);
   if (aspect === 'triggers') return triggerTexts(settings.triggers);
   if (aspect === 'detectors') return (settings.detectors ?? []).map(detectorText);
+  if (aspect !== 'tracking') return settings[aspect] ?? [];
   return settings.tracking === undefined ? [] : [settings.tracking ? 'on' : 'off'];
 };
 
@@ -85,7 +86,10 @@ const wordsText = (words: readonly string[]): string =>
 
 const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LONGEST_SIDE);
 
-const aspectsText = ({ differences }: ChangeWords): string => wordsText(differences.map(({ aspect }) => aspect));
+const aspectText = (aspect: Aspect): string => (aspect === 'privileged' ? 'privileged methods' : aspect);
+
+const aspectsText = ({ differences }: ChangeWords): string =>
+  wordsText(differences.map(({ aspect }) => aspectText(aspect)));
 
 const whatHappened = (change: ChangeWords): string => {
   if (change.isCritical) return 'has no channel of a person any more';
@@ -96,8 +100,8 @@ const whatHappened = (change: ChangeWords): string => {
 
 const sideLines = ({ kind, isBack, differences }: ChangeWords): string[] =>
   differences.flatMap(({ aspect, old, now }) => [
-    ...(kind === 'new' && !isBack ? [] : [`${aspect} before: ${sideText(old)}`]),
-    ...(kind === 'vanished' ? [] : [`${aspect} now: ${sideText(now)}`]),
+    ...(kind === 'new' && !isBack ? [] : [`${aspectText(aspect)} before: ${sideText(old)}`]),
+    ...(kind === 'vanished' ? [] : [`${aspectText(aspect)} now: ${sideText(now)}`]),
   ]);
 
 const headline = (service: string, all: readonly ChangeWords[]): string => {

@@ -1,6 +1,6 @@
 /** Compares each listing with what is remembered of a service's protocols, and has their people hear of changes. */
 import { inSlices, mapSliced } from '../../chunks.ts';
-import { contentId } from '../../item.ts';
+import { contentId, type ListedAsset } from '../../item.ts';
 import { type HeldLock, type Locks, underLock } from '../../redis/lock.ts';
 import { type ListedRoutes, type Listing, routesOf } from '../../service/listing.ts';
 import { iso } from '../../time.ts';
@@ -13,6 +13,7 @@ import {
   type Unannounced,
   untoldAmong,
   type WatchedSettings,
+  watchedAssets,
   watchedOf,
 } from './changes.ts';
 import { createNotifier, type NotifierDependencies } from './notifier.ts';
@@ -30,6 +31,8 @@ type Untold = ReadonlyMap<string, ListedRoutes | undefined>;
 
 interface Look {
   listed: ReadonlyMap<string, WatchedSettings>;
+  /** What came of contracts, of protocols that are remembered. */
+  assets?: ReadonlyMap<string, ReturnType<typeof watchedAssets>>;
   unreadable: ReadonlySet<string>;
   isWhole: boolean;
   /** Of all that. */
@@ -45,15 +48,31 @@ const lookOf = async ({ settings, malformed }: Answer, isWhole: boolean): Promis
   return { listed, unreadable, isWhole, fingerprint };
 };
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+const assetLookOf = async (all: ReadonlyMap<string, readonly ListedAsset[]>): Promise<Look> => {
+  const watched = await inSlices(mapSliced([...all], ([name, assets]) => [name, watchedAssets(assets)] as const));
+  const texts = await inSlices(mapSliced(watched, (one) => contentId(JSON.stringify(one))));
+  const fingerprint = contentId('assets', ...texts.toSorted());
+  return { listed: new Map(), assets: new Map(watched), unreadable: NO_NAMES, isWhole: false, fingerprint };
+};
+
+/** With the contracts of protocols that are remembered: of others nothing has changed. */
+const withAssets = (found: Look, protocols: ReadonlyMap<string, Remembered>): Look => {
+  const listed = [...(found.assets ?? [])].flatMap(([name, assets]): [string, WatchedSettings][] => {
+    const { settings, goneAt } = protocols.get(name) ?? {};
+    return settings === undefined || goneAt !== undefined ? [] : [[name, { ...settings, ...assets }]];
+  });
+  return { ...found, listed: new Map([...found.listed, ...listed]) };
+};
+
 interface Memory {
   version: string;
   protocols: ReadonlyMap<string, Remembered>;
   unannounced: ReadonlyMap<string, Unannounced>;
 }
 
-/** What this daemon knows after its last look. */
 interface Seen extends Memory {
-  fingerprint: string;
   /** Nothing is left to see in the same listing, and nothing to be announced later. */
   isOver: boolean;
 }
@@ -72,7 +91,8 @@ const withWrites = (protocols: Memory['protocols'], writes: Comparison['writes']
 export const createTripwire = (dependencies: TripwireDependencies) => {
   const { store, locks, now } = dependencies;
   const notify = createNotifier(dependencies);
-  const last = new Map<string, Seen>();
+  /** What this daemon knows of each service after its last look. */
+  const last = new Map<string, Memory>();
 
   /** Where Redis remembers nothing, as at the first start, the listing itself is; after a loss, what this daemon knows. */
   const rememberedOf = async (service: string, { listed }: Look): Promise<Memory & { isNew: boolean }> => {
@@ -116,7 +136,9 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
   ): Promise<Seen | undefined> => {
     const { version, protocols, unannounced: before, isNew } = await rememberedOf(service, found);
     if (version !== asked) return undefined;
-    const comparison = compare({ remembered: protocols, ...found, now: now() });
+    // Before the first listing nobody knows of what the contracts are.
+    if (isNew && found.assets !== undefined) return undefined;
+    const comparison = compare({ remembered: protocols, ...withAssets(found, protocols), now: now() });
     const writes: Comparison['writes'] = new Map([...(isNew ? protocols : []), ...comparison.writes]);
     const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
     const { all, unannounced, touched } = await announceNow(service, version, comparison, before, present);
@@ -133,15 +155,29 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
       version: written,
       protocols: withWrites(protocols, writes),
       unannounced,
-      fingerprint: found.fingerprint,
       isOver: comparison.isSettled && unannounced.size === 0,
     };
   };
 
-  const untoldOf = ({ unannounced, protocols }: Memory): Untold => {
-    const untold = untoldAmong(unannounced, (protocol) => protocols.get(protocol));
-    return new Map([...untold].map(([protocol, settings]) => [protocol, settings && routesOf(settings)]));
+  /** The last look of each sort, by service: the same listing again costs two short questions. */
+  const over = new Map<string, { version: string; fingerprint: string }>();
+
+  /** Undefined where nothing could be compared; 'same' where there is nothing to see. */
+  const lookAt = async (service: string, found: Look, asked: string): Promise<Seen | 'same' | undefined> => {
+    const key = JSON.stringify([service, found.assets !== undefined]);
+    const before = over.get(key);
+    const isSame = before?.fingerprint === found.fingerprint && before.version === asked;
+    if (isSame && asked === (await store.version(service))) return 'same';
+    const seen = await underLock(locks, [`tripwire:${service}`], (held) => compareWith(held, service, found, asked));
+    over.delete(key);
+    if (seen === undefined) return undefined;
+    const { isOver, ...memory } = seen;
+    last.set(service, memory);
+    if (isOver) over.set(key, { version: memory.version, fingerprint: found.fingerprint });
+    return seen;
   };
+
+  const untoldOf = ({ unannounced, protocols }: Memory) => untoldAmong(unannounced, (name) => protocols.get(name));
 
   return {
     version: store.version,
@@ -155,14 +191,18 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
       answer: Answer,
       { asked, isTurn }: { asked: string; isTurn: boolean },
     ): Promise<Untold | undefined> => {
-      const found = await lookOf(answer, isTurn && answer.unfinished === undefined);
-      const before = last.get(service);
-      const isSame = before?.isOver && before.fingerprint === found.fingerprint && before.version === asked;
-      if (isSame && asked === (await store.version(service))) return NOTHING;
-      const seen = await underLock(locks, [`tripwire:${service}`], (held) => compareWith(held, service, found, asked));
-      if (seen === undefined) return undefined;
-      last.set(service, seen);
-      return untoldOf(seen);
+      const seen = await lookAt(service, await lookOf(answer, isTurn && answer.unfinished === undefined), asked);
+      if (seen === undefined || seen === 'same') return seen && NOTHING;
+      return new Map([...untoldOf(seen).routes].map(([name, settings]) => [name, settings && routesOf(settings)]));
+    },
+    /** The same of what is listed of contracts. Gives the protocols of which nobody was told what theirs are now. */
+    lookAtAssets: async (
+      service: string,
+      assets: ReadonlyMap<string, readonly ListedAsset[]>,
+      asked: string,
+    ): Promise<ReadonlySet<string> | undefined> => {
+      const seen = await lookAt(service, await assetLookOf(assets), asked);
+      return seen === undefined || seen === 'same' ? seen && NO_NAMES : untoldOf(seen).assets;
     },
   };
 };

@@ -140,6 +140,13 @@ suite('what helps to decide', () => {
     expect(said({ adminOf: ['Lending vault', 'Vault'] })).toContain('· an admin of Lending vault, Vault');
   });
 
+  test('says since when the origin is an admin, where that is recent', () => {
+    const adminSince = '2026-11-19T22:10:00.000Z';
+    expect(said({ adminOf: ['Lending vault'], adminSince })).toMatch(
+      /· an admin since (2026-11-19 )?22:10:00 UTC( ·|$)/m,
+    );
+  });
+
   test('names what the origin is an admin of, without letting the name speak for us', () => {
     expect(said({ adminOf: ['Vault · not an admin'] })).toContain('· an admin of Vault - not an admin');
   });

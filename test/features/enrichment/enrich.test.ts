@@ -1,17 +1,20 @@
 /** Context on its way to alerts: from the catalog and the memory, and without them. */
 import { expect, test } from 'vitest';
-import { createEnrichment } from '../../../src/features/enrichment/enrich.ts';
+import { createEnrichment, type Knowledge } from '../../../src/features/enrichment/enrich.ts';
 import { createFirstSeen } from '../../../src/features/enrichment/first-seen.ts';
 import { inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
-const setUp = (protocolOf = async () => ({ triggers: { critical: [['flashLoan']] } })) => {
+const setUp = (
+  protocolOf: () => Promise<Knowledge> = async () => ({ triggers: { critical: [['flashLoan']] } }),
+  overrides: Record<string, { admins?: string[] }> = {},
+) => {
   const { redis, prefix } = openTestRedis();
   const firstSeen = createFirstSeen(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { warn: (line: unknown) => void warnings.push(line) };
-  return { firstSeen, log, warnings, withContext: createEnrichment({ firstSeen, protocolOf, log }) };
+  return { firstSeen, log, warnings, withContext: createEnrichment({ firstSeen, protocolOf, overrides, log }) };
 };
 
 test('an inspection gets it once and the same again; nothing else gets any', async () => {
@@ -52,4 +55,24 @@ test('a failure costs the context and not the alert, and is said once until it w
   expect(warnings).toHaveLength(1);
   fails = false;
   expect(await withContext([makeAlert(1)])).toMatchObject([{ context: { trigger: { groups: 0 } } }]);
+});
+
+test('the admins of the config win over those of the service, also where that lists none', async () => {
+  const origin = '0x7e7e';
+  const alert = inspectionAlert({ item: { _id: '1', chainId: 1, txOrigin: origin, assets: [{ address: '0xaa' }] } });
+  const listed = {
+    address: '0xaa',
+    chainId: '1',
+    name: 'Vault',
+    admins: [origin],
+    adminsSince: { [origin]: Date.now() },
+  };
+  const contextWith = async (overrides: Record<string, { admins?: string[] }>, assets = [listed]) =>
+    (await setUp(async () => ({ assets }), overrides).withContext([alert]))[0]?.context;
+  const since = new Date(listed.adminsSince[origin] ?? 0).toISOString();
+  expect(await contextWith({})).toMatchObject({ adminOf: ['Vault'], adminSince: since });
+  const without = await contextWith({ [alert.protocol]: { admins: ['0xbb'] } });
+  expect(without).toMatchObject({ adminOf: [] });
+  expect(without).not.toHaveProperty('adminSince');
+  expect(await contextWith({ [alert.protocol]: { admins: [origin] } }, [])).toMatchObject({ adminOf: ['0xaa'] });
 });

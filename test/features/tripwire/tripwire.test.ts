@@ -6,7 +6,7 @@ import { ServiceError } from '../../../src/errors.ts';
 import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
 import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
-import { MOST_PROTOCOLS } from '../../../src/item.ts';
+import { type ListedAsset, MOST_PROTOCOLS } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import type { ListedSettings, Listing } from '../../../src/service/listing.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -56,7 +56,12 @@ const setUp = () => {
       const untold = await tripwire.look(service, answer, { asked: await tripwire.version(service), isTurn });
       return untold && [...untold.keys()];
     };
-    return { ...tripwire, look, compare: tripwire.look };
+    const lookAtAssets = async (service: string, assets: Record<string, ListedAsset[]>) => {
+      const asked = await tripwire.version(service);
+      const untold = await tripwire.lookAtAssets(service, new Map(Object.entries(assets)), asked);
+      return untold && [...untold];
+    };
+    return { ...tripwire, look, lookAtAssets, compare: tripwire.look };
   };
   const answer = (settings: ListedSettings[], rest: Partial<Listing> = {}) => ({ settings, malformed: [], ...rest });
   const lines = () => told.map(({ message }) => message.split('\n', 1)[0]);
@@ -406,4 +411,43 @@ test('a first listing that was not written to its end is no obstacle', async () 
   expect(await look('main', answer([listed('Vault')]))).toEqual([]);
   expect(await look('main', answer([listed('Vault', ['b@example.com'])]))).toEqual([]);
   expect(lines()).toHaveLength(1);
+});
+
+test('admins, privileged methods and contracts are told to the readers of their protocol, and not the first time', async () => {
+  const { open, answer, told, lines } = setUp();
+  const [first, second] = [open(), open()];
+  const asset = (changes: Partial<ListedAsset> = {}): ListedAsset[] => [
+    { address: '0xaa', chainId: '1', name: 'Vault', admins: ['0x1'], privileged: ['pause'], ...changes },
+  ];
+  const assets = (one: ListedAsset[]) => ({ Vault: one, Bridge: [], Unknown: asset() });
+  expect(await first.lookAtAssets('main', assets(asset()))).toBeUndefined();
+  await first.look('main', answer([listed('Vault'), listed('Bridge')]));
+  for (const { lookAtAssets } of [first, first, second])
+    expect(await lookAtAssets('main', assets(asset()))).toEqual([]);
+  await first.look('main', answer([listed('Vault'), listed('Bridge')]));
+  expect(told).toEqual([]);
+  const evil = assets(asset({ admins: ['0x1', '0xe'] }));
+  for (const { lookAtAssets } of [second, first, second]) expect(await lookAtAssets('main', evil)).toEqual([]);
+  expect(told.map(({ to }) => to)).toEqual([['a@example.com']]);
+  expect(told[0]?.message).toContain('admins before: 0x1 of 0xaa on chain 1\n');
+  expect(told[0]?.message).toContain('admins now: 0xe of 0xaa on chain 1; 0x1 of 0xaa on chain 1\n');
+  const { privileged: _, ...plain } = asset()[0] ?? { address: '' };
+  await first.lookAtAssets('main', assets([{ ...plain, admins: ['0x1', '0xe'] }]));
+  await first.lookAtAssets('main', assets([]));
+  expect(lines().slice(1)).toEqual([
+    'The protocol Vault has other privileged methods at the monitoring service main.',
+    'The protocol Vault has other admins and contracts at the monitoring service main.',
+  ]);
+  expect(told.at(-1)?.message).toContain('contracts before: Vault 0xaa on chain 1\ncontracts now: none');
+});
+
+test('contracts that were changed too often to be told are named', async () => {
+  const { open, answer } = setUp();
+  const { look, lookAtAssets } = open();
+  await look('main', answer([listed('Vault')]));
+  const at = (admin: string) => lookAtAssets('main', { Vault: [{ address: '0xaa', admins: [admin] }] });
+  for (const admin of ['0x1', '0x2', '0x3', '0x4']) expect(await at(admin)).toEqual([]);
+  expect(await at('0x5')).toEqual(['Vault']);
+  // The routes are what people know.
+  expect(await look('main', answer([listed('Vault')]))).toEqual([]);
 });
