@@ -2,8 +2,17 @@
  * The data of a parcel's job in Redis. A new field that the version before may safely overlook keeps the version; data that
  * it would read wrongly gets a higher one, and then it leaves the job alone.
  */
-import type { Alert, Destination, Format, Parcel, Reassessment } from '../alert.ts';
-import { parcelId } from '../item.ts';
+import {
+  type Alert,
+  type Destination,
+  FORMATS,
+  type Format,
+  isChannelKind,
+  isObject,
+  type Parcel,
+  type Reassessment,
+} from '../alert.ts';
+import { destinationId, parcelId } from '../item.ts';
 import { fairnessKey } from './fairness.ts';
 
 const VERSION = 4;
@@ -93,8 +102,40 @@ export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): st
   return parcelId(destination.id, nonce === undefined ? ids : [...ids, nonce]);
 };
 
-/** A job's data, or its version where this daemon does not know it: another one will. */
-export const readParcelJob = (data: unknown): ParcelJob | { unknownVersion: string } => {
-  const version = (data as Partial<ParcelJob> | null)?.v;
-  return version === VERSION ? (data as ParcelJob) : { unknownVersion: String(version).slice(0, 20) };
+/** Texts of an alert that everything after the queue relies on. */
+const ALERT_TEXTS = ['id', 'source', 'service', 'protocol', 'type', 'itemId', 'at', 'readAt'] as const;
+
+const isAlert = (value: unknown): boolean =>
+  isObject(value) && isObject(value.item) && ALERT_TEXTS.every((key) => typeof value[key] === 'string');
+
+const isDestination = (value: unknown): boolean => {
+  if (!isObject(value) || typeof value.label !== 'string' || typeof value.address !== 'string') return false;
+  const { kind, address, id } = value;
+  return isChannelKind(kind) && id === destinationId(kind, address);
+};
+
+/** By field; those that may be absent count only where they are there. */
+const FITS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  destination: isDestination,
+  alerts: (value) => Array.isArray(value) && value.every(isAlert),
+  attempt: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  fairnessKey: (value) => typeof value === 'string',
+  format: (value) => FORMATS.some((format) => format === value),
+  ...Object.fromEntries(
+    ['firstTriedAt', 'unknownSince', 'moves', 'misses', 'yields', 'waits', 'most', 'batchNumber'].map((key) => [
+      key,
+      (value: unknown) => value === undefined || Number.isFinite(value),
+    ]),
+  ),
+};
+
+/**
+ * A job's data; its version where this daemon does not know it, as another one will; or the field that Tocsin would never
+ * write so: somebody else has written it. Who writes into Redis can still make up data that fits.
+ */
+export const readParcelJob = (data: unknown): ParcelJob | { unknownVersion: string } | { flaw: string } => {
+  const written = isObject(data) ? data : {};
+  if (written.v !== VERSION) return { unknownVersion: String(written.v).slice(0, 20) };
+  const flaw = Object.keys(FITS).find((key) => FITS[key]?.(written[key]) !== true);
+  return flaw === undefined ? (data as ParcelJob) : { flaw };
 };

@@ -1,5 +1,5 @@
 /** Takes the jobs of one kind from its queue and runs them, each when it has a place. */
-import { DelayedError, type Queue } from 'bullmq';
+import { DelayedError, type Queue, UnrecoverableError } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { delayUntil } from '../time.ts';
@@ -18,6 +18,15 @@ export const CANARY = 'canary';
 
 /** Long enough to cost little, short enough for a newer daemon beside this one: it can take the job when it is due. */
 const UNKNOWN_AGAIN_MS = 5000;
+
+/** Throws for data that nobody of us wrote, at once and for good: the audit queues again what no job will send. */
+const ours = (data: ParcelJob | { flaw: string }, queue: string): ParcelJob => {
+  const flaw = 'flaw' in data ? data.flaw : 'destination';
+  if ('v' in data && queueName(data.destination.kind) === queue) return data;
+  throw new UnrecoverableError(
+    `somebody else than Tocsin wrote or changed a job in Redis, and nothing was sent by it: see its ${flaw}`,
+  );
+};
 
 /** Waiting costs no attempt of BullMQ's: those count our own exceptions only. */
 const putBack = async ({ job, token }: JobRun, delayMs: number): Promise<never> => {
@@ -73,11 +82,12 @@ const createRunJob = (
   return async (taken: JobRun): Promise<void> => {
     const { job, signal, holdsLock } = taken;
     const begun = moment();
-    const data = readParcelJob(job.data);
-    if ('unknownVersion' in data) {
-      onUnknownVersion(queue.name, data.unknownVersion);
+    const read = readParcelJob(job.data);
+    if ('unknownVersion' in read) {
+      onUnknownVersion(queue.name, read.unknownVersion);
       return putBack(taken, UNKNOWN_AGAIN_MS);
     }
+    const data = ours(read, queue.name);
     const place = await places.enter(claimOf(data, job.priority));
     if ('againInMs' in place) {
       wentBack(job.id ?? '', Date.now() + place.againInMs);

@@ -117,7 +117,7 @@ export const createLeftJobs = (redis: RedisClient, prefix: string) => {
       for await (const jobs of read(kind)) {
         for (const { id, json } of jobs.filter(({ queuedAt }) => queuedAt < moment)) {
           const job = readParcelJob(JSON.parse(json));
-          if (!('unknownVersion' in job)) yield { id, job };
+          if ('v' in job) yield { id, job };
         }
       }
     },

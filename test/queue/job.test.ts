@@ -49,3 +49,27 @@ test.each([
 ])('a job of another version is not read: %j', (data, unknownVersion) => {
   expect(readParcelJob(data)).toEqual({ unknownVersion });
 });
+
+test.each<[string, object]>([
+  ['destination', { destination: undefined }],
+  ['destination', { destination: 'slack' }],
+  ['destination', { destination: { ...SLACK, kind: 'pager' } }],
+  ['destination', { destination: { ...SLACK, label: 7 } }],
+  // The id of a destination that is approved, with another address.
+  ['destination', { destination: { ...SLACK, address: 'C2' } }],
+  ['destination', { destination: { ...SLACK, kind: 'webhook', address: 'https://evil.example/' } }],
+  ['alerts', { alerts: undefined }],
+  ['alerts', { alerts: { length: 1 } }],
+  ['alerts', { alerts: [null] }],
+  ['alerts', { alerts: [{ ...makeAlert(1), item: [] }] }],
+  ['alerts', { alerts: [makeAlert(1), { ...makeAlert(2), protocol: undefined }] }],
+  ['attempt', { attempt: -1 }],
+  ['attempt', { attempt: '0' }],
+  ['fairnessKey', { fairnessKey: 7 }],
+  ['format', { format: 'loud' }],
+  ['firstTriedAt', { firstTriedAt: 'now' }],
+  ['most', { most: null }],
+])('data with another %s than Tocsin writes is refused: %j', (flaw, changes) => {
+  const job = { ...parcelJob(parcel(1)), ...changes };
+  expect(readParcelJob(JSON.parse(JSON.stringify(job)))).toEqual({ flaw });
+});

@@ -19,14 +19,15 @@ const parcel = (destination = SLACK, ...numbers: number[]) => ({
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const queues = createParcelQueues({ redis, prefix, onError: () => {} });
+  const errors: string[] = [];
+  const queues = createParcelQueues({ redis, prefix, onError: (_queue, { message }) => errors.push(message) });
   onTestFinished(() => queues.close());
   const countsOf = async (kind: string) => (await queues.counts()).find(({ name }) => name === `deliver-${kind}`);
   const work = (process: ProcessParcel): void => {
     const worker = queues.work('slack', createPlaces(1), process, () => {});
     onTestFinished(() => worker.stop(0));
   };
-  return { queues, countsOf, work };
+  return { redis, prefix, queues, countsOf, work, errors };
 };
 
 test('a parcel is one job of its kind, unless a nonce makes a repeat deliberate', async () => {
@@ -156,4 +157,27 @@ test('a stop lets a running job end, and aborts it after the grace', async () =>
   await worker.stop(200);
   expect(isAborted).toBe(true);
   expect(Date.now() - begun).toBeGreaterThanOrEqual(150);
+});
+
+test('a job that somebody changed in Redis sends nothing, is told, and holds up no other', async () => {
+  const { redis, prefix, queues, countsOf, work, errors } = setUp();
+  await queues.enqueue([parcel(SLACK, 1), parcel(OTHER, 2)]);
+  const changed = async (address: string, data: (job: ParcelJob) => object): Promise<void> => {
+    const keys = await redis.keys(`${prefix}:deliver-slack:*_*`);
+    for (const key of keys) {
+      const job = JSON.parse((await redis.hget(key, 'data')) ?? '{}') as ParcelJob;
+      if (job.destination?.address === address) await redis.hset(key, 'data', JSON.stringify(data(job)));
+    }
+  };
+  await changed('C1', (job) => ({ ...job, destination: { ...SLACK, address: 'C0EVIL' } }));
+  await queues.enqueue([parcel(SLACK, 3)]);
+  const sent: string[] = [];
+  work(async ({ destination, alerts }) => {
+    sent.push(...alerts.map(({ id }) => `${destination.address} ${id}`));
+    return { done: true };
+  });
+  await until('the others', () => sent.length === 2);
+  await until('the refused one', async () => (await countsOf('slack'))?.failed === 1);
+  expect(sent.toSorted()).toEqual([`C1 ${makeAlert(3).id}`, `C2 ${makeAlert(2).id}`].toSorted());
+  expect(errors).toEqual([expect.stringMatching(/somebody else than Tocsin .* see its destination$/)]);
 });

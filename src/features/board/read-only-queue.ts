@@ -33,6 +33,7 @@ export const shownData = (data: unknown, most: number): unknown => {
   if (typeof data !== 'object' || data === null || Object.keys(data).length === 0) return {};
   const job = readParcelJob(data);
   if ('unknownVersion' in job) return { notShown: `this daemon does not know version ${job.unknownVersion}` };
+  if ('flaw' in job) return { notShown: `somebody else than Tocsin wrote or changed it: see its ${job.flaw}` };
   const { v, fairnessKey, attempt, firstTriedAt, unknownSince, format, moves, misses, yields, batchNumber, slot } = job;
   const { id, kind, label } = job.destination;
   const alerts = within(job.alerts, most);

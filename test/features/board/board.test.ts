@@ -3,15 +3,10 @@ import { createBoard } from '../../../src/features/board/board.ts';
 import { MOST_BYTES, shownData, shownReason } from '../../../src/features/board/read-only-queue.ts';
 import { parcelJob } from '../../../src/queue/job.ts';
 import type { ReadableQueue } from '../../../src/queue/queues.ts';
-import { notificationAlert } from '../../support/alerts.ts';
+import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 
 const ADDRESS = 'https://hooks.example.com/services/a-secret-path';
-const destination = {
-  id: 'webhook-1',
-  kind: 'webhook' as const,
-  address: ADDRESS,
-  label: 'https://hooks.example.com/…',
-};
+const destination = destinationOf('webhook', ADDRESS, 'https://hooks.example.com/…');
 
 const jobOf = (count: number, text = 'ok') =>
   parcelJob({
@@ -23,7 +18,7 @@ describe('of a job is shown', () => {
   test('no address, and no field that nobody has named', () => {
     const shown = shownData({ ...jobOf(1), later: 'a secret of tomorrow' }, MOST_BYTES.listed);
     expect(JSON.stringify(shown)).not.toMatch(/a-secret-path|a secret of tomorrow/);
-    expect(shown).toMatchObject({ destination: { id: 'webhook-1', kind: 'webhook', label: destination.label } });
+    expect(shown).toMatchObject({ destination: { id: destination.id, kind: 'webhook', label: destination.label } });
   });
 
   test('as many alerts as there is room for, and how many are left out', () => {
@@ -37,6 +32,11 @@ describe('of a job is shown', () => {
 
   test('nothing of a version that is not known', () =>
     expect(shownData({ v: 99, secret: 'x' }, 100)).toEqual({ notShown: 'this daemon does not know version 99' }));
+
+  test('nothing of what Tocsin would not have written', () =>
+    expect(shownData({ ...jobOf(1), alerts: 'x' }, 100)).toEqual({
+      notShown: 'somebody else than Tocsin wrote or changed it: see its alerts',
+    }));
 
   test('what nobody would see, as it is written', () =>
     expect(JSON.stringify(shownData(jobOf(1, 'a\u202eb'), MOST_BYTES.listed))).toContain('a\\\\u202eb'));
