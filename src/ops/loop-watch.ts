@@ -164,6 +164,8 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
   const seen = new Map<ChannelKind, number>();
   const rebuild = createRebuilds(dependencies);
+  /** Since when each worker takes nothing while others do, as far as this daemon knows. */
+  const aloneSince = new Map<ChannelKind, number>();
 
   const lastBeat = (loop: string) => () => {
     if (!isRedisReady()) health.beat(loop);
@@ -180,7 +182,10 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     probes: probes(),
     onStuck: ({ name, silentMs }) => onSilent(name, silentMs),
     onLag: (lagMs) => {
-      if (lagMs > LAG_TO_LOG_MS) log.warn({ lagMs }, 'the event loop was late');
+      if (lagMs <= LAG_TO_LOG_MS) return;
+      log.warn({ lagMs }, 'the event loop was late');
+      // Nobody could take a job meanwhile; or the clock was set.
+      for (const { kind } of kinds) aloneSince.set(kind, now());
     },
     now,
   });
@@ -191,8 +196,6 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   });
   const delayTimer = watchDelay(dependencies);
 
-  /** Since when each worker takes nothing while others do, as far as this daemon knows. */
-  const aloneSince = new Map<ChannelKind, number>();
   const lookAtOwn = (kind: ChannelKind): void => {
     const since = Math.max(takenAt(kind), aloneSince.get(kind) ?? now());
     aloneSince.set(kind, since);

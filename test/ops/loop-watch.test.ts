@@ -161,6 +161,20 @@ describe('the loop watch', () => {
     expect(stuck).toEqual([]);
   });
 
+  test('blames no worker where the clock was set an hour ahead', async () => {
+    const { taken, rebuilt, lines, run } = setUp();
+    await run(4);
+    let takenAt = Date.now();
+    taken.at = () => takenAt;
+    vi.setSystemTime(Date.now() + 3_600_000);
+    await vi.advanceTimersByTimeAsync(1000);
+    await run(1);
+    takenAt = Date.now();
+    await run(4);
+    expect(rebuilt).toEqual([]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   test('blames no worker while Redis takes no canary', async () => {
     const { rebuilt, stuck, refusing, standing, run } = setUp();
     refusing.is = true;
