@@ -54,10 +54,11 @@ interface Ended extends Condition {
 
 /** `left`: troubles that were announced and are not over. */
 export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
+  /** A time that lies ahead was taken from a clock that was wrong. */
   const lasted = ({ since }: Condition): string =>
-    since === undefined
+    since === undefined || Date.parse(since) > now
       ? ''
-      : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
+      : ` It lasted ${ageText(now - Date.parse(since))}, since ${clockText(since)}.`;
   const gone = ({ isUnknown }: Ended): string => (isUnknown ? ' The daemon that had it does not run any more.' : '');
   const lines = linesOf(
     troubles,

@@ -6,6 +6,7 @@ import type { AnnouncementInput } from '../../../src/features/announcements/anno
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { createAnnouncedStore } from '../../../src/features/conditions/store.ts';
+import { overText } from '../../../src/features/watchdog/message.ts';
 import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createLines } from '../../ops/lines.ts';
@@ -217,4 +218,9 @@ test('with a fallback alone, a trouble that nobody can hear of now is told when 
   await outages.remove(FALLBACK.id, broken);
   await run(1);
   expect(told()).toMatchObject([{ about: 'trouble.begun', to: [FALLBACK.label] }]);
+});
+
+test('a beginning that lies ahead is no length: a clock that was wrong gave it', () => {
+  const ended = { ...DISK, since: '2026-11-22T11:00:00.000Z', isUnknown: false };
+  expect(overText([ended], { left: 0, now: Date.parse('2026-11-22T10:00:00Z') })).toMatch(/^Over: “[^”]+”\.$/);
 });
