@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/support/slow-first.ts';
 
 export default defineConfig({
   test: {
@@ -10,6 +11,7 @@ export default defineConfig({
     isolate: false,
     // Three, whatever the machine has: scenarios wait most of the time, but each has several daemons and servers of its own.
     maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
     // What is slow on a busy machine is not wrong: these only end what hangs.
     testTimeout: 120_000,
     hookTimeout: 60_000,
