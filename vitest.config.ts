@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './test/support/slow-first.ts';
 
@@ -6,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/redis.setup.ts'],
     setupFiles: ['test/support/properties.setup.ts'],
+    // For programs that a test starts: their start takes half as long.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     // The files of one worker share a process, so that each module is loaded once: half of the time that the suite takes.
     // A test leaves nothing behind: no variable of the environment, no connection, no timer.
     isolate: false,
