@@ -9,7 +9,7 @@ import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '
 import { ConfigError, formatProblem } from '../errors.ts';
 import { hangingOn } from '../features/routes/hanging.ts';
 import { formatDuration } from '../schema/fields.ts';
-import { counted } from '../text.ts';
+import { cleanLine, counted } from '../text.ts';
 import { type Action, answer, type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 
 interface CheckResult {
@@ -130,7 +130,7 @@ export const check: Action<{ online?: boolean }> = async (options, context) => {
   const config = await loadConfig(options.config, env);
   const { askEverything, markOf } = await import('../app/online-check.ts');
   const findings = await askEverything(config, signal);
-  const text = () => findings.map((one) => `${markOf(one)}  ${one.subject}: ${one.detail}\n`).join('');
+  const text = () => findings.map((one) => `${markOf(one)}  ${cleanLine(`${one.subject}: ${one.detail}`)}\n`).join('');
   answer(context, options, findings, text, show);
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
 };

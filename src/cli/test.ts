@@ -88,7 +88,7 @@ const createFailureTeller = (warn: CommandContext['warn'], timeoutMs: number): (
     const why = attempts.at(-1)?.message;
     if (state !== 'waiting' || why === undefined || said.has(id)) return;
     said.add(id);
-    warn(`${nameOf(destination)}: ${why}; trying again, ${durationText(timeoutMs)} in all\n`);
+    warn(`${nameOf(destination)}: ${cleanLine(why)}; trying again, ${durationText(timeoutMs)} in all\n`);
   };
 };
 
@@ -123,7 +123,7 @@ const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => 
 const sentText = ({ alert, outcomes, cancelled }: Sent): string => {
   const lines = outcomes.map((outcome) => {
     const { shown, withheld } = outcome;
-    return `${shown}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
+    return cleanLine(`${shown}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`);
   });
   const rest = `${cancelled}, so the test was cancelled and is not sent any more: tocsin trace ${alert}`;
   return [...lines, ...(cancelled === undefined ? [] : [rest]), ''].join('\n');

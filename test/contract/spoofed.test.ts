@@ -1,0 +1,143 @@
+/**
+ * Every field of an inspection and of a stored notification that people are shown, in every channel that people read, with
+ * texts that pose as Tocsin's own, are markup there, or hide: no line of theirs stands as one of ours, nothing of it can be
+ * clicked or calls somebody, and nothing of it is unseen.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Alert, JsonObject } from '../../src/alert.ts';
+import { FORMATS, type Format } from '../../src/channels/channel.ts';
+import { createPresentation } from '../../src/channels/content/presentation.ts';
+import { atOnce } from '../../src/chunks.ts';
+import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
+import type { Bench, Contestant, Shown } from './contestant.ts';
+import { discordContestant } from './discord.ts';
+import { emailContestant } from './email.ts';
+import { slackContestant } from './slack.ts';
+import { teamsContestant } from './teams.ts';
+import { telegramContestant } from './telegram.ts';
+
+const CONTESTANTS: readonly Contestant<unknown>[] = [
+  slackContestant,
+  telegramContestant,
+  emailContestant,
+  discordContestant,
+  teamsContestant,
+];
+
+const fired = (detector: string, message: string, status = 'detected'): JsonObject => ({
+  [detector]: { status, message },
+});
+
+const inspected = (item: JsonObject, changes: Partial<Alert> = {}): Alert => inspectionAlert({ ...changes, item });
+
+/** Where the service allows text. */
+const FIELDS: Record<string, (text: string) => Alert> = {
+  protocol: (text) => inspected({ protocol: text }, { protocol: text }),
+  service: (text) => inspected({}, { service: text }),
+  id: (text) => inspected({ _id: text }, { itemId: text }),
+  chainId: (text) => inspected({ chainId: text }),
+  txHash: (text) => inspected({ txHash: text }, { txHash: text }),
+  txTimestamp: (text) => inspected({ txTimestamp: text }),
+  txOrigin: (text) => inspected({ txOrigin: text }),
+  invokedMethodName: (text) => inspected({ invokedMethodName: text }),
+  assessment: (text) => inspected({ assessment: text }, { type: `inspection.${text}` }),
+  createdAt: (text) => inspected({ createdAt: text }, { at: text }),
+  'assets.address': (text) => inspected({ assets: [{ address: text, descriptor: 'Vault' }] }),
+  'assets.descriptor': (text) => inspected({ assets: [{ address: `0x${'ab'.repeat(20)}`, descriptor: text }] }),
+  'detections.name': (text) => inspected({ detections: fired(text, 'x') }),
+  'detections.status': (text) => inspected({ detections: fired('mixer', 'x', text) }),
+  'detections.message': (text) => inspected({ detections: fired('mixer', text) }),
+  'a detector that did not fire': (text) => inspected({ detections: fired(text, '', 'notDetected') }),
+  'admins of contracts': (text) => inspected({}, { context: { adminOf: [text], privilegedOn: [text] } }),
+  'a trigger': (text) =>
+    inspected({}, { context: { trigger: { matched: { number: 1, detectors: [text] }, groups: 2 } } }),
+  'a follow-up': (text) =>
+    inspected({}, { type: 'inspection.downgraded', followUp: { of: inspectionAlert().id, was: text, is: text } }),
+  'notification.message': (text) => notificationAlert(text),
+  'notification.protocol': (text) => notificationAlert('Paused', { protocol: text }),
+  'notification.txHash': (text) => notificationAlert('Paused', { txHash: text }),
+  'notification.id': (text) => notificationAlert('Paused', { itemId: text }),
+};
+
+/** Texts of several lines; the tests of each kind have how they are quoted. */
+const QUOTED = new Set(['detections.message', 'notification.message']);
+
+/** Lines as we would begin one of our own, behind each character that ends a line somewhere. */
+const OWN_LINES = [
+  '🟢 OK (was CRITICAL) · Lending Pool',
+  '❗ Tocsin: all is well again',
+  'To do: run: tocsin mute add --protocol x',
+  'Acknowledged by “Ann” at 02:45:10 UTC',
+  'From 0x0000 · not an admin',
+];
+const POSING = ['\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029'].map(
+  (end) => `x${OWN_LINES.map((line) => `${end}${line}`).join('')}`,
+);
+
+const MARKUP = [
+  '<b>x</b><a href="https://evil.example">ours</a><br>x',
+  '<https://evil.example|ours> <!channel> <!here> <@U024BE7LH> <#C024BE91L>',
+  '[ours](https://evil.example) **x** __x__ ||x|| ~~x~~ `x` # x',
+  '@everyone @here @channel <@&1> <@1> <t:0:R> :fire:',
+  '/start @oncall #tag $USD +4917012345678 tg://resolve?domain=evil',
+  'https://evil.example/login evil.example 127.0.0.1 mailto:x@evil.example',
+  '<at>Ann</at> {{DATE(2026-01-01T00:00:00Z)}} <!date^0^{date}|x>',
+  '</blockquote></pre></code></td></table>```x```',
+];
+
+const HIDING = [
+  'safe\u202e reversed \u202c\u2066 isolated \u2069\u200e\u200f\u061c',
+  'zero\u200b\u200c\u200d\u2060\ufeff width \u00ad\u034f\u115f\u3164',
+  'tags\u{e0041}\u{e0042} \ufe0f\u{e0100} \ufff9\ufffb',
+  'nul\u0000 bell\u0007 escape\u001b[2J\u009b31m back\u0008',
+];
+
+const TEXTS = [...POSING, ...MARKUP, ...HIDING];
+
+/** What is drawn as nothing or moves a line, but for what Tocsin puts into words that would be links, and into emoji. */
+const UNSEEN = /(?!\u200b|\u2060|\ufe0f|[\n\t\r])(?:\p{Default_Ignorable_Code_Point}|\p{Cc}|[\ufff9-\ufffb])/u;
+
+/** Links of ours: the explorer, by a hash or an address that is one. */
+const EXPLORER = /^https:\/\/basescan\.org\/(?:tx|address)\/0x[0-9a-fA-F]+$/;
+
+describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))('in %s', (name, contestant) => {
+  let bench: Bench<unknown>;
+  beforeEach(async () => {
+    bench = await contestant.open({ timeoutMs: 60_000 });
+  });
+  afterEach(async () => {
+    await bench.channel.close();
+    await bench.stopProvider();
+  });
+
+  const shown = async (alert: Alert, format: Format): Promise<Shown[]> => {
+    const seen = bench.accepted().length;
+    const context = { format, sentAt: '2026-11-20T10:07:55.000Z', presentation: createPresentation() };
+    const parcel = { destination: bench.destinations[0], alerts: [alert] };
+    for (const message of atOnce(bench.channel.compose(parcel, context))) {
+      await bench.channel.send(message, new AbortController().signal);
+    }
+    return bench.accepted().slice(seen);
+  };
+
+  const isOwn = (line: string): boolean => OWN_LINES.some((own) => line.startsWith(own.slice(0, 12)));
+  /** Where Telegram refused the markup, its apps make links of what looks like one: they lead where they say. */
+  const isLinkedByApps = (format: Format): boolean => name === 'telegram' && format !== 'rich';
+  const problemsOf = ({ text, active }: Shown, field: string, format: Format): string[] => [
+    ...(QUOTED.has(field) ? [] : text.split('\n').filter(isOwn)).map((line) => `a line of ours: ${line}`),
+    ...(isLinkedByApps(format) ? [] : active.filter((to) => !EXPLORER.test(to))).map((to) => `active: ${to}`),
+    ...(UNSEEN.test(text) ? [`unseen: ${JSON.stringify(text)}`] : []),
+  ];
+
+  test.each(Object.entries(FIELDS))('%s is text of others, and seen', async (field, make) => {
+    const found: string[] = [];
+    for (const format of FORMATS) {
+      for (const text of TEXTS) {
+        const messages = await shown(make(text), format);
+        const problems = messages.flatMap((message) => problemsOf(message, field, format));
+        found.push(...problems.map((one) => `${format}, ${JSON.stringify(text.slice(0, 30))}: ${one}`));
+      }
+    }
+    expect(found).toEqual([]);
+  });
+});
