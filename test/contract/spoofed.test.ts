@@ -113,7 +113,7 @@ describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))(
   };
 
   const isOwn = (line: string): boolean => OWN_LINES.some((own) => line.startsWith(own));
-  /** Where Telegram refused the markup, its apps make links of what looks like one: they lead where they say. */
+  /** Where Telegram refused the markup, its apps make links and mentions of what looks like one. */
   const isLinkedByApps = (format: Format): boolean => name === 'telegram' && format !== 'rich';
   const problemsOf = ({ text, active }: Shown, field: string, format: Format): string[] => [
     ...(QUOTED.has(field) ? [] : text.split('\n').filter(isOwn)).map((line) => `a line of ours: ${line}`),
