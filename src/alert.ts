@@ -262,10 +262,13 @@ export interface Mute {
   until: string;
 }
 
-const some = (word: string, names: readonly string[]): string[] =>
-  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(cleanLine).join(', ')}`];
+/** A name of several words is from outside, and must not pass for words of ours. */
+const scopeName = (name: string): string => (/\s/.test(name) ? quotedName(cleanLine(name)) : cleanLine(name));
 
-/** What a mute hides: `protocol Lending Pool; detectors flashLoan, mixer`. */
+const some = (word: string, names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(scopeName).join(', ')}`];
+
+/** What a mute hides: `protocol “Lending Pool”; detectors flashLoan, mixer`. */
 export const scopeText = ({
   protocols,
   detectors,

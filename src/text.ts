@@ -61,10 +61,16 @@ export const escapeInvisible = (text: string, sign = String.raw`\u`): string => 
 export const beginningOf = (text: string, limit: number): string =>
   text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
 
-/** Keeps at most `limit` UTF-16 units, never half a character, and shows with an ellipsis that something is missing. */
+const cutTo = (text: string, limit: number): string => (limit < 1 ? '' : `${beginningOf(text, limit - 1).trimEnd()}…`);
+
+/**
+ * Keeps at most `limit` UTF-16 units, never half a character, and shows with an ellipsis that something is missing. A
+ * quotation that it cuts is closed again: what follows is not part of it.
+ */
 export const shorten = (text: string, limit: number): string => {
   if (text.length <= limit) return text;
-  return limit < 1 ? '' : `${beginningOf(text, limit - 1).trimEnd()}…`;
+  const cut = cutTo(text, limit);
+  return cut.lastIndexOf('“') > cut.lastIndexOf('”') ? `${cutTo(text, limit - 1)}”` : cut;
 };
 
 /** The beginning and the end of an id or a hash: enough to compare two of them by eye. */
@@ -82,8 +88,11 @@ export const quotedLines = (text: string): string => text.replace(/^/gm, '> ');
 const QUOTES =
   /["\u00ab\u00bb\u02ba\u02dd\u02ee\u02f5\u02f6\u05f2\u05f4\u201c-\u201f\u2033\u2034\u2036\u2037\u2039\u203a\u2057\u275d\u275e\u2760\u276e\u276f\u2e42\u3003\u300c-\u300f\u301d-\u301f\uff02\uff62\uff63\u{1f676}-\u{1f678}]|['`\u00b4\u02b9-\u02bd\u2018-\u201b\u2032\u2035\u275b\u275c\uff07]{2,}/gu;
 
-/** A name from outside among words of ours. In quotes, which it cannot close: people choose their names. */
-export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
+/** What can stand in quotes of ours, and not close them. */
+export const unquoted = (text: string): string => text.replace(QUOTES, "'");
+
+/** A name or a text from outside among words of ours. In quotes, which it cannot close: people choose their names. */
+export const quotedName = (name: string): string => `“${unquoted(cleanLine(name))}”`;
 
 /** As a sentence begins. */
 export const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
@@ -116,8 +125,8 @@ export const listText = (
 
 const LONGEST_NAME = 100;
 
-/** A name of the service's in an announcement: free text, so it has one line and a bound. */
-export const nameText = (name: string): string => shorten(cleanLine(name), LONGEST_NAME);
+/** A name of the service's in a sentence of ours: free text, so it has one line, a bound and quotes. */
+export const nameText = (name: string): string => quotedName(shorten(cleanLine(name), LONGEST_NAME));
 
 /** Finished HTML. */
 export interface Html {

@@ -12,7 +12,7 @@ import { EMBEDDED_BINARY } from '../redis/embedded.ts';
 import { installedVersion } from '../redis/embedded-server.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
-import { cleanLine, counted } from '../text.ts';
+import { cleanLine, counted, nameText } from '../text.ts';
 import { openNamedRedis } from './redis.ts';
 import { openReview } from './view.ts';
 
@@ -49,7 +49,7 @@ const ask = async (
 const listedText = ([first, ...others]: readonly { name: string }[]): string =>
   first === undefined
     ? 'answers, but lists no protocol'
-    : `answers and lists ${counted(others.length + 1, 'protocol')}, such as '${cleanLine(first.name)}'`;
+    : `answers and lists ${counted(others.length + 1, 'protocol')}, such as ${nameText(first.name)}`;
 
 /** A service that answers, and has no such path, is often asked at a part of its address. */
 const explainMissing = (error: unknown): never => {

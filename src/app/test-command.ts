@@ -14,7 +14,7 @@ import { createLogger } from '../ops/log.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices } from '../service/open.ts';
-import { cleanLine } from '../text.ts';
+import { nameText } from '../text.ts';
 import { openApproval } from './approval.ts';
 import { commandContext } from './context.ts';
 import { openDelivery } from './deliver.ts';
@@ -36,7 +36,7 @@ const MOST_NAMED = 5;
 
 const theyList = (names: readonly string[]): string => {
   if (names.length === 0) return '; they list none: tocsin protocols list shows what the key may see';
-  const named = names.slice(0, MOST_NAMED).map((name) => `'${cleanLine(name)}'`);
+  const named = names.slice(0, MOST_NAMED).map(nameText);
   return `; they list ${named.join(', ')}${names.length > MOST_NAMED ? ' and more: tocsin protocols list' : ''}`;
 };
 

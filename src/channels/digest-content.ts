@@ -32,7 +32,9 @@ export interface DigestItem {
   title: string;
   /** What happened, in one line; from outside. */
   happened: string;
-  /** `title: happened`; stands alone. */
+  /** The same in quotes, unless it is ours. */
+  said: string;
+  /** `title: said`; stands alone. */
   headline: string;
   /** Several as `Vault A + 2 more`. */
   protocol: string;

@@ -2,7 +2,7 @@
 import { type Alert, TOCSIN } from '../alert.ts';
 import { mapSliced, type Sliced, slice } from '../chunks.ts';
 import { contentId } from '../item.ts';
-import { cleanLine, shorten } from '../text.ts';
+import { cleanLine, quotedName, shorten } from '../text.ts';
 import { iso, parseTime } from '../time.ts';
 import type { Storm } from './channel.ts';
 import { spanLine } from './content/clock.ts';
@@ -64,7 +64,7 @@ const titleOf = (
   replay: boolean,
 ): string => {
   const severities = countsOf(counted.map(countedAs)).toSorted((a, b) => rankOf(a.name) - rankOf(b.name));
-  const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
+  const where = protocols.length === 1 ? quotedName(protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
   const alone = severities.length === 1;
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
   const what = alone ? `${each} in ${where}` : `${counted.length.toLocaleString('en')} alerts in ${where}: ${each}`;

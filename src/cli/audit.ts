@@ -3,7 +3,7 @@
 import { openAuditCommand } from '../app/review.ts';
 import { loadConfig } from '../config/load.ts';
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
-import { cleanLine, counted } from '../text.ts';
+import { cleanLine, counted, nameText } from '../text.ts';
 import { clockText } from '../time.ts';
 import { type Action, answer, EXIT } from './context.ts';
 import { parseMoment } from './options.ts';
@@ -69,7 +69,7 @@ const renderAudit = ({ protocols, unaudited }: AuditReport, layout: { width?: nu
   const quiet = protocols.length - rows.length;
   const lines = [
     ...rows.flatMap(differencesOf),
-    ...unaudited.map(({ protocol, problem }) => `${protocol}: not compared: ${problem}`),
+    ...unaudited.map(({ protocol, problem }) => `${nameText(protocol)}: not compared: ${problem}`),
     ...(quiet > 0 ? [`${counted(quiet, 'protocol')} without anything to account for`] : []),
     ...trimmedText(protocols),
     totalOf(protocols),

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.ts';
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
+import { nameText } from '../text.ts';
 import { ago, iso } from '../time.ts';
 import { type Action, answer, type CommonOptions } from './context.ts';
 import { oneOf, parseMoment } from './options.ts';
@@ -82,7 +83,7 @@ const costsOf = (states: readonly TrackState[], at: number, now: number): string
 
 const movedText = ({ service, protocol, source, cursor }: TrackState, at: number): string => {
   const before = cursor === undefined ? 'it was never read before' : `before: ${exactTime(iso(cursor.position))}`;
-  return `${source} of ${protocol} (service ${service}): ${exactTime(iso(at))}; ${before}`;
+  return `${source} of ${nameText(protocol)} (service ${service}): ${exactTime(iso(at))}; ${before}`;
 };
 
 const moveOf = ({ service, protocol, source, cursor }: TrackState, at: number): OperatorAction => ({

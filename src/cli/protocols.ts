@@ -2,7 +2,7 @@
 
 import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, nameText } from '../text.ts';
 import { CHANNELS, channelChanges, channelSummary, createChannelMask } from './channels.ts';
 import { type Action, answer, type CommandContext, type ExitCode } from './context.ts';
 import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
@@ -117,7 +117,7 @@ export const addAssets: Action<ServiceOptions & { protocol: string; assets: stri
     const { client, protocol, id } = await services.owned(options.protocol);
     const confirmation = await withDoubt(client.addAssets({ protocolId: id, assets }, context.signal));
     const what = `${changesText(confirmation, assets.length)} of ${assets.length} assets`;
-    return printConfirmation(confirmation, `${what} of '${cleanLine(protocol.name)}'`, options, context);
+    return printConfirmation(confirmation, `${what} of ${nameText(protocol.name)}`, options, context);
   });
 };
 

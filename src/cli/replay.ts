@@ -17,7 +17,7 @@ import {
 } from '../features/replay/replay.ts';
 import { destinationsAt, routeSettings } from '../features/routes/routes.ts';
 import { targetOf } from '../ledger/record.ts';
-import { cleanLine, counted } from '../text.ts';
+import { cleanLine, counted, nameText } from '../text.ts';
 import { clock, iso } from '../time.ts';
 import { type Action, type CommandContext, type CommonOptions, EXIT, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
@@ -43,7 +43,7 @@ const countsText = (counts: ReplayCounts): string => {
 /** What could not be read, a line each. */
 export const unreadLines = (unread: readonly Unread[]): string[] =>
   unread.map(({ service, protocol, source, problem }) =>
-    cleanLine(`${source} of ${protocol} (service ${service}) could not be read: ${problem}`),
+    cleanLine(`${source} of ${nameText(protocol)} (service ${service}) could not be read: ${problem}`),
   );
 
 /** Alerts that went nowhere, and lists that could not be read; for standard error. */

@@ -7,7 +7,7 @@ import { codeOf } from '../connection/tunnel.ts';
 import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { type ConnectionNames, connectionFault, type Deadline, proxyFault, remedyOf, statusText } from '../net.ts';
 import { createScrubber, type Secret } from '../secret.ts';
-import { cleanLine, shorten } from '../text.ts';
+import { cleanLine, shorten, unquoted } from '../text.ts';
 import { headerOf, openBody, type Response } from './exchange.ts';
 
 const MESSAGE_LIMIT = 200;
@@ -30,7 +30,7 @@ export type Fail = (
 ) => ServiceError;
 
 const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {
-  const of = protocol === undefined ? '' : ` of "${shorten(cleanLine(protocol), PROTOCOL_LIMIT)}"`;
+  const of = protocol === undefined ? '' : ` of "${unquoted(shorten(cleanLine(protocol), PROTOCOL_LIMIT))}"`;
   return `${service}: ${method} ${endpoint}${of}`;
 };
 

@@ -2,7 +2,7 @@
 import type { Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId, type Item, type ItemPage } from '../item.ts';
-import { isPathSegment, plainName } from '../text.ts';
+import { isPathSegment, plainName, unquoted } from '../text.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
 import type { DateQuery } from './queries.ts';
@@ -143,7 +143,7 @@ export const createFeed = (
       const pages = read(
         async (query) => {
           // A trouble of this protocol alone: a reader of several goes on with the others.
-          const problem = `the name "${protocol}" cannot be written in a URL, so it cannot be read`;
+          const problem = `the name "${unquoted(protocol)}" cannot be written in a URL, so it cannot be read`;
           if (!isPathSegment(protocol)) throw new ServiceError('rejected', problem);
           return client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal);
         },

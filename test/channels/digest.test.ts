@@ -45,8 +45,8 @@ describe('a digest', () => {
 
   test.each([
     [storm(120), '🔴 120 critical alerts in 3 protocols'],
-    [[stormAlert(0), stormAlert(3)], '🔴 2 critical alerts in Vault A'],
-    [['a', 'b'].map((text) => notificationAlert(text)), '🔵 2 notifications in Lending Pool'],
+    [[stormAlert(0), stormAlert(3)], '🔴 2 critical alerts in “Vault A”'],
+    [['a', 'b'].map((text) => notificationAlert(text)), '🔵 2 notifications in “Lending Pool”'],
     [[stormAlert(0), notificationAlert('x')], '🔴 2 alerts in 2 protocols: 1 critical, 1 notification'],
     [storm(6).map((alert) => ({ ...alert, replay: true })), '🔴 REPLAY: 6 critical alerts in 3 protocols'],
   ])('is called by what is in it', (alerts, title) => {
@@ -178,7 +178,7 @@ describe('a digest', () => {
     const content = digest([...storm(9), ...oneIncident()]);
     expect(content).toMatchObject({ alerts: 12, items: { length: 10 } });
     expect(content.items.find(({ hash }) => hash === hashOf(999))).toMatchObject({
-      headline: '🔴 CRITICAL · Lending Pool + 2 more: Borrowed 12,400 ETH; Funded by a mixer',
+      headline: '🔴 CRITICAL · Lending Pool + 2 more: “Borrowed 12,400 ETH; Funded by a mixer”',
       ids: 'incident0, incident1, incident2',
     });
   });

@@ -211,7 +211,7 @@ test('without an answer nothing is called balanced', async () => {
   service.addFault({ protocol: 'Bridge', fault: { kind: 'status', status: 500 }, times: Number.POSITIVE_INFINITY });
   const { code, out } = await console.run('audit');
   expect(code).toBe(75);
-  expect(out).toMatch(/Bridge: not compared: .*500/);
+  expect(out).toMatch(/“Bridge”: not compared: .*500/);
   expect(out).toContain('3 listed, 3 delivered');
   const nowhere = await openConsole({
     ...world,

@@ -127,7 +127,7 @@ test('names the channel entries that lead nowhere, and alerts that nobody would 
   const { code, out } = await console.run('backtest', '--since', '1h');
   expect(code).toBe(0);
   expect(out).toMatch(
-    /Channels that reach nobody\n {2}Vault: a channel of unknown kind 'pager'\n {2}Silent: a channel/,
+    /Channels that reach nobody\n {2}“Vault”: a channel of unknown kind 'pager'\n {2}“Silent”: a channel/,
   );
   expect(out).toMatch(
     /PROTOCOL +INSPECTIONS +NOTIFICATIONS +NO TRIGGER +NO DESTINATION\nVault +2 +0 +2 +0\nSilent +1 +0 +0 +1\n/,

@@ -56,7 +56,7 @@ test('moved back, history is read that was not, and nothing is sent twice', asyn
   const console = await openConsole(world);
   const set = await console.run('cursor', 'set', '--protocol', 'Vault', '--source', 'inspections', '--to', '6h');
   expect(set.code).toBe(0);
-  expect(set.out).toMatch(/inspections of Vault .*; before: [\s\S]*are not sent again/);
+  expect(set.out).toMatch(/inspections of “Vault” .*; before: [\s\S]*are not sent again/);
   await until('the old one arrives', () => world.reconciler.arrivalsOf(old.txHash).length === 2);
   world.critical('Vault');
   await until('and a new one', () => world.reconciler.count() === 10);

@@ -141,7 +141,7 @@ test('says what cannot be read, and forwards the rest', async () => {
   const { code, out, err } = await console.run('replay', '--since', '30m', '--dry-run');
   expect(code).toBe(1);
   expect(out).toContain(vault?.txHash);
-  expect(err).toMatch(/inspections of Bridge \(service sandbox\) could not be read: .*404/);
+  expect(err).toMatch(/inspections of “Bridge” \(service sandbox\) could not be read: .*404/);
 });
 
 test('cut short, says what was queued before', async () => {

@@ -236,7 +236,7 @@ test.concurrent('test says what is wrong with what it was asked', async ({ onTes
     refused(['--channel', 'email', '--to', 'x@example.com'], /^1 tocsin: .*does not set up.*'email'/),
     refused(
       ['--protocol', 'Nobody'],
-      /^1 tocsin: no service lists a protocol 'Nobody' that the config includes; they list .*'Vault'/,
+      /^1 tocsin: no service lists a protocol 'Nobody' that the config includes; they list .*“Vault”/,
     ),
   ]);
   await world.sandbox.service.stop();
@@ -287,7 +287,7 @@ test.concurrent('check --online counts the protocols, and names kinds of their c
   const { name: protocol, apiKey, channels } = vault;
   world.sandbox.service.replaceChannels({ protocol, apiKey }, [...channels, { name: 'slack', contacts: ['C1'] }]);
   const { code, stdout } = await runCommand(['check', '--online'], environment);
-  expect(stdout).toMatch(/^ok {4}service sandbox: answers and lists 1 protocol, such as 'Vault'$/m);
+  expect(stdout).toMatch(/^ok {4}service sandbox: answers and lists 1 protocol, such as “Vault”$/m);
   expect(stdout).toMatch(
     /^note {2}channel slack: not set up, so nothing is sent there, though 1 protocol has such a channel$/m,
   );

@@ -70,7 +70,7 @@ describe('protocols add-assets', () => {
     const { run, file, service } = await startServiceWorld();
     const assets = ['--assets', await file('assets.json', ASSETS)];
     const byName = await run(['protocols', 'add-assets', '--protocol', 'Vault', ...assets]);
-    const said = "of 1 assets of 'Vault'; the service says: Assets added\n";
+    const said = 'of 1 assets of “Vault”; the service says: Assets added\n';
     expect(byName).toEqual({ code: 0, out: `Added 1 and modified 0 ${said}`, err: '' });
     const id = service.protocols()[0]?.protocolId ?? '';
     const byId = await run(['protocols', 'add-assets', '--protocol', id, ...assets]);
@@ -96,7 +96,7 @@ describe('protocols add-assets', () => {
     services.main?.addProtocol('test-key', { name: id });
     const add = (protocol: string) =>
       run(['protocols', 'add-assets', '--protocol', protocol, '--assets', '-'], { stdin: ASSETS });
-    expect((await add(id)).out).toContain("'Vault'");
+    expect((await add(id)).out).toContain('“Vault”');
     const { code, err } = await add('Twice');
     const ids = service
       .protocols()

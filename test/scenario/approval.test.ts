@@ -56,7 +56,7 @@ test('a new destination is held, announced once, and gets everything when it is 
   const status = await daemons[0]?.status();
   expect(status?.held).toMatchObject([{ id, kind: 'slack', label: ADDED, protocols: ['Vault'], waiting: 3 }]);
   expect(status?.problems).toContain(
-    `slack ${ADDED} (for Vault) is new and waits for approval with 3 alerts: tocsin destinations approve ${id}`,
+    `slack ${ADDED} (for “Vault”) is new and waits for approval with 3 alerts: tocsin destinations approve ${id}`,
   );
   expect(await daemons[0]?.metric('tocsin_held_alerts')).toBe(3);
 

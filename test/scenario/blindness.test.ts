@@ -59,7 +59,7 @@ test.concurrent('a protocol that is not read makes the daemon not ready, and its
   const fault = { kind: 'status', status: 500 } as const;
   world.sandbox.service.addFault({ protocol: VAULT, endpoint: 'listInspections', times: Infinity, fault });
   const unread = await until('it is announced', () => mails(world, 'cannot be read')[0]);
-  expect(unread.text).toContain(`The protocol ${VAULT} of the monitoring service sandbox cannot be read: `);
+  expect(unread.text).toContain(`The protocol “${VAULT}” of the monitoring service sandbox cannot be read: `);
   expect(unread.destination).toBe(sample?.destination);
   await until('it is not ready', async () => (await daemon.ask('/readyz')).text.includes('protocols:sandbox'));
   await until('the metric says so', async () => (await daemon.metric('tocsin_unread_protocols')) === 1);

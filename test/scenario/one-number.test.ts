@@ -129,9 +129,9 @@ test.concurrent('what is held, muted, silent and unread is the same everywhere',
   expect(await daemon.metric('tocsin_muted_total')).toBe(2 * sum(report.mutes.map(({ hid }) => hid)));
 
   const silent = report.troubles.filter(({ name }) => name === 'silent');
-  expect(silent.map(({ what }) => what)).toEqual([`sandbox: nothing is inspected of ${FARM}`]);
+  expect(silent.map(({ what }) => what)).toEqual([`sandbox: nothing is inspected of “${FARM}”`]);
   expect(await daemon.metric('tocsin_trouble', { trouble: 'silent' })).toBe(silent.length);
-  await until('the page says so', () => isOnPage(`nothing is inspected of ${FARM}`));
+  await until('the page says so', () => isOnPage(`nothing is inspected of “${FARM}”`));
 
   const { checks } = JSON.parse((await daemon.ask('/readyz')).text) as {
     checks: { name: string; status: string; detail?: string }[];

@@ -203,10 +203,10 @@ test.concurrent('channels that lead nowhere are named once: in the log, in the s
   await until('it is said', () => daemon.log('a channel leads nowhere').length === 4);
   const { problems } = await daemon.status();
   expect(problems).toEqual([
-    expect.stringMatching(/^Vault: .*slack/),
-    expect.stringMatching(/^Vault: .*email.* nothing to send to/),
-    expect.stringMatching(/^Vault: .*carrier-pigeon/),
-    expect.stringMatching(/^Bridge: .*no channels/),
+    expect.stringMatching(/^“Vault”: .*slack/),
+    expect.stringMatching(/^“Vault”: .*email.* nothing to send to/),
+    expect.stringMatching(/^“Vault”: .*carrier-pigeon/),
+    expect.stringMatching(/^“Bridge”: .*no channels/),
   ]);
   expect(await daemon.metric('tocsin_unroutable_entries')).toBe(4);
   const page = (await daemon.ask('/')).text;

@@ -101,7 +101,7 @@ test.concurrent('what was excluded begins where it is included again; status say
   const lines = daemon.log('it was left out for a while: reading begins again, and what came meanwhile is not sent');
   expect(lines.map(({ protocol }) => protocol)).toEqual(['Vault', 'Vault']);
   expect((await daemon.status()).problems).toContainEqual(
-    expect.stringMatching(/what came of Vault between .* was left out then: tocsin replay --protocol Vault --since/),
+    expect.stringMatching(/what came of “Vault” between .* was left out then: tocsin replay --protocol Vault --since/),
   );
   // Sweeps read further back.
   const sweeps = daemon.log('polled').filter(({ sweep }) => sweep).length;

@@ -34,7 +34,7 @@ test.concurrent('a protocol that is not inspected is announced once over two dae
   const console = await openConsole(world);
   world.calm(VAULT);
   const [first] = [await world.start(), await world.start()];
-  const silent = await until('it is announced', () => mails(world, 'Protocol Vault has not been inspected')[0]);
+  const silent = await until('it is announced', () => mails(world, 'Protocol “Vault” has not been inspected')[0]);
   expect(silent.destination).toBe(ONCALL);
   expect(silent.text.replace(/\s+/g, ' ')).toMatch(
     /has not been inspected for \d+ s; it is expected every 2 s The monitoring service sandbox answers/,
@@ -42,11 +42,11 @@ test.concurrent('a protocol that is not inspected is announced once over two dae
   await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 1);
   const { code, out } = await console.run('status');
   expect(code).toBe(2);
-  expect(out).toContain('sandbox: nothing is inspected of Vault since ');
+  expect(out).toContain('sandbox: nothing is inspected of “Vault” since ');
 
   const keepsOn = setInterval(() => world.calm(VAULT), 300);
   try {
-    await until('its end is announced', () => mails(world, 'Inspected again: Vault').length > 0);
+    await until('its end is announced', () => mails(world, 'Inspected again: “Vault”').length > 0);
     await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 0);
     world.critical(BRIDGE);
     await world.delivered();
@@ -75,7 +75,7 @@ test.concurrent('without a word of the operator the habit of a protocol is learn
   inspectHourly(world, VAULT, 1);
   const limits = { silenceProbeMs: 500 };
   const [first] = [await world.start({ limits }), await world.start({ limits })];
-  const silent = await until('it is announced', () => mails(world, 'Protocol Farm has not been inspected')[0]);
+  const silent = await until('it is announced', () => mails(world, 'Protocol “Farm” has not been inspected')[0]);
   expect(silent.destination).toBe(ONCALL);
   expect(silent.text.replace(/\s+/g, ' ')).toMatch(
     /has not been inspected for 5 h; usually it is every (60 min|1 h)\b/,
@@ -84,7 +84,7 @@ test.concurrent('without a word of the operator the habit of a protocol is learn
   expect(await first.metric('tocsin_trouble', { trouble: 'silent' })).toBe(1);
 
   world.calm(FARM);
-  await until('its end is announced', () => mails(world, 'Inspected again: Farm').length > 0);
+  await until('its end is announced', () => mails(world, 'Inspected again: “Farm”').length > 0);
   await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 0);
   world.critical(VAULT);
   await world.delivered();

@@ -107,6 +107,13 @@ export const uniteAnnouncements = (alerts: readonly Alert[], contents: readonly 
   const title = `${first.title}: ${contents.length} messages`;
   const happened = `the first: ${firstLineOf(messages[0] ?? '')}`;
   const { messageLines: _messageLines, ...rest } = first;
-  const whole = { ...rest, title, happened, headline: `${title}, ${happened}`, message: texts.join('\n\n') };
+  const whole = {
+    ...rest,
+    title,
+    happened,
+    said: happened,
+    headline: `${title}, ${happened}`,
+    message: texts.join('\n\n'),
+  };
   return isShort ? whole : { ...whole, messageLines: lines.flat() };
 };

@@ -77,7 +77,9 @@ export interface Content {
   isTitled?: true;
   /** What happened in one line, in the words of the service; bounded. */
   happened: string;
-  /** `title: happened`, for a push message. */
+  /** The same among words of ours: in quotes where it is from outside. */
+  said: string;
+  /** `title: said`, for a push message. */
   headline: string;
   /** Ours: why the reader gets this in an unusual way or again. */
   notice?: string | undefined;

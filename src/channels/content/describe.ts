@@ -7,7 +7,7 @@ import { announcedText, uniteAnnouncements } from './announced.ts';
 import type { Content, Detection } from './content.ts';
 import { findingOf, type Reference, uniteFindings } from './finding.ts';
 import { inlineName, shortHex, text, UNKNOWN } from './foreign.ts';
-import { firstLine, headingOf, titled } from './heading.ts';
+import { headingOf, textHappened, titled } from './heading.ts';
 import {
   findingDetails,
   findingLines,
@@ -65,14 +65,14 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     // The word is the text's own, so the title says what it is.
     stated === undefined ? undefined : 'notification',
     // The severity stands in the title.
-    firstLine(stated === undefined ? message : withoutSeverity(message, stated)) || UNKNOWN,
+    textHappened(stated === undefined ? message : withoutSeverity(message, stated), isOurs),
     presentation,
   );
   // `TOCSIN · Tocsin` says nothing.
   const title = isOurs ? `${heading.sign} ${heading.protocol}` : heading.title;
   return {
     ...heading,
-    ...{ title, headline: `${title}: ${heading.happened}`, isOurs, message },
+    ...{ title, headline: `${title}: ${heading.said}`, isOurs, message },
     ...(own === undefined ? {} : { messageLines: own.messageLines }),
     notice: noticeOf(alert),
     detections: [],

@@ -1,6 +1,6 @@
 /** Values and names from outside, whose shape nobody promises, as programs and people read them. Pure. */
 import { isObject, type JsonObject, type JsonValue } from '../../alert.ts';
-import { capital, cleanLine, shorten, shortenMiddle } from '../../text.ts';
+import { capital, cleanLine, shorten, shortenMiddle, unquoted } from '../../text.ts';
 import { isAddress, isHash } from '../chains.ts';
 
 /** No object: one without fields. */
@@ -43,10 +43,10 @@ const DOTS =
 const SIGNS =
   /[\u203c\u2049\u2139\u2611\u2612\u26a0\u26aa\u26ab\u26d4\u2705\u2713-\u2718\u274c\u274e\u2753-\u2757\u2b1b\u2b1c\u2b24\u2b55\u{1f195}-\u{1f19a}\u{1f514}\u{1f515}\u{1f518}\u{1f534}-\u{1f53b}\u{1f6a8}\u{1f6d1}\u{1f7e0}-\u{1f7eb}\u{1f9ea}]/gu;
 
-/** A name from outside within a line of ours: it must not look like the dots and signs that part our own words. */
+/** A name from outside within a line of ours: it must not look like the dots, signs and quotes that part our own words. */
 export const inlineName = (name: string): string => {
   const cleaned = cleanLine(name);
-  const plain = cleanLine(cleaned.replace(SIGNS, ' ').replace(DOTS, '-'));
+  const plain = cleanLine(unquoted(cleaned.replace(SIGNS, ' ').replace(DOTS, '-')));
   return shorten(plain === '' && cleaned !== '' ? 'unnamed' : plain, NAME_LIMIT);
 };
 

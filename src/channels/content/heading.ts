@@ -1,5 +1,5 @@
 /** The first lines of a message: severity, protocol and contract in its title, and what the detectors say. Pure. */
-import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
+import { beginningOf, cleanLine, counted, quotedName, shorten } from '../../text.ts';
 import { type Content, type Detection, fairShares, type Line, lineText } from './content.ts';
 import type { Contract } from './finding.ts';
 import { inlineName, shortenHex, shortHex, UNKNOWN } from './foreign.ts';
@@ -57,13 +57,13 @@ const PHRASES_MAX = 20;
 
 const sentenceless = (said: string): string => shortenHex(saidLine(said)).replace(/[.;\s]+$/, '');
 
-/** What each detector said, in one line; a long text does not push out the others. */
+/** What each detector said, in one line; a long text does not push out the others. Empty where none says anything. */
 const happenedOf = (detections: readonly Detection[]): string => {
   const phrases = detections.slice(0, PHRASES_MAX).map(({ name, message }) => sentenceless(message) || name);
   const shown = fairShares(phrases, ({ length }) => length, HAPPENED_LIMIT - 2 * phrases.length)
     .map(([phrase, share]) => shorten(phrase, share))
     .filter((phrase) => phrase !== '');
-  return shorten(shown.join('; '), HAPPENED_LIMIT) || 'no detector named';
+  return shorten(shown.join('; '), HAPPENED_LIMIT);
 };
 
 /** `Pool A`, `0x1807…cc1B`, `Pool A + 2 more`; nothing where several protocols have nothing in common. */
@@ -77,11 +77,16 @@ const contractTitle = (contracts: readonly Contract[], protocols: number): strin
 const protocolTitle = ([first = UNKNOWN, ...others]: readonly string[]): string =>
   others.length === 0 ? inlineName(first) : `${inlineName(first)} + ${others.length} more`;
 
+/** A locked phone shows it below Tocsin's name: from outside it stands in quotes, so that it cannot pass for our words. */
+const foreign = (happened: string) => ({ happened, said: quotedName(happened) });
+
+const ours = (happened: string) => ({ happened, said: happened });
+
 /** Severity, protocol and contract in one line, and with what happened. */
 export const titled = (
   { severity, tone, isReplay, was, protocols }: Pick<Reading, 'severity' | 'tone' | 'isReplay' | 'was' | 'protocols'>,
   contract: string | undefined,
-  happened: string,
+  { happened, said }: Pick<Content, 'happened' | 'said'>,
   { prefixOf }: Presentation,
 ) => {
   const prefix = prefixOf(protocols[0] ?? '');
@@ -92,16 +97,25 @@ export const titled = (
   const where = contract === undefined ? protocol : `${protocol} · ${contract}`;
   const title = `${prefix === undefined ? '' : `${prefix} `}${sign} ${word} · ${where}`;
   return {
-    ...{ severity, tone, sign, word, was, prefix, protocol, contract, where, title, happened },
-    headline: `${title}: ${happened}`,
+    ...{ severity, tone, sign, word, was, prefix, protocol, contract, where, title, happened, said },
+    headline: `${title}: ${said}`,
   };
 };
 
 /** The title of what was read, and what happened. */
 export const headingOf = (reading: Reading, presentation: Presentation) => {
   const { protocols, finding, detections, followUp } = reading;
-  const happened = followUp ? followUpWords(followUp).news : happenedOf(detections);
-  return titled(reading, contractTitle(finding.contracts, protocols.length), happened, presentation);
+  const said = happenedOf(detections);
+  const happened = said === '' ? ours('no detector named') : foreign(said);
+  const news = followUp ? ours(followUpWords(followUp).news) : happened;
+  return titled(reading, contractTitle(finding.contracts, protocols.length), news, presentation);
+};
+
+/** The same of a text, by its first line. */
+export const textHappened = (message: string, isOurs: boolean): Pick<Content, 'happened' | 'said'> => {
+  const line = firstLine(message);
+  if (line === '') return ours(UNKNOWN);
+  return isOurs ? ours(line) : foreign(line);
 };
 
 /** The first line of a text, which stands alone. */

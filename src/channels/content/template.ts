@@ -105,7 +105,7 @@ const linesOf = (text: string): Line[] => {
 /** The words of a template in the place of ours. */
 const worded = (content: Content, title: string | undefined, text: string | undefined): Content => {
   const named: Content =
-    title === undefined ? content : { ...content, title, isTitled: true, headline: `${title}: ${content.happened}` };
+    title === undefined ? content : { ...content, title, isTitled: true, headline: `${title}: ${content.said}` };
   if (text === undefined) return named;
   const { message: _message, messageLines: _messageLines, ...others } = named;
   return { ...others, detections: [], lines: linesOf(text), times: [] };

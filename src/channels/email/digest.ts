@@ -24,8 +24,8 @@ const SAID_LIMIT = 400;
 const HAPPENED_LIMIT = 160;
 const ROWS_MAX = 8;
 
-/** `said`: from outside, a line each. */
-type ShownItem = DigestItem & { said: string[] };
+/** `saidLines`: from outside. */
+type ShownItem = DigestItem & { saidLines: string[] };
 
 interface Shown {
   worst: ShownItem[];
@@ -50,11 +50,11 @@ const shownOf = (content: DigestContent, file: string): Shown => {
   const { items, tables } = content;
   const more = items.length - INLINE_MAX;
   return {
-    worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, said: saidIn(item) })),
+    worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, saidLines: saidIn(item) })),
     tables: tables.map((table) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
     others: items
       .slice(WORST_MAX, INLINE_MAX)
-      .map((item) => ({ ...item, said: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
+      .map((item) => ({ ...item, saidLines: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
     rest:
       more > 0
         ? `${more.toLocaleString('en')} more: the attached ${file} lists all ${items.length.toLocaleString('en')} with what was said.`
@@ -120,7 +120,7 @@ const itemHtml = (item: ShownItem): string =>
   [
     `<div class="${item.tone}" style="margin:0 0 14px;padding:0 0 0 10px;border-left:3px solid ${accentOf(item.tone)};font-size:15px;line-height:1.4;${WRAP}">`,
     `<strong class="ink" style="${INK}">${escapeHtml(item.title)}</strong>`,
-    saidHtml(item.said),
+    saidHtml(item.saidLines),
     `<span class="muted" style="font-size:13px;${MUTED}">${hashHtml(item)} · ${escapeHtml(aboutItem(item))}</span></div>`,
   ].join('');
 
@@ -128,7 +128,7 @@ const itemsHtml = (title: string, items: readonly ShownItem[]): string =>
   items.length === 0 ? '' : [subtitle(title), ...items.map(itemHtml)].join('\n');
 
 const preheaderOf = ({ worst: [worst] }: Shown): string =>
-  worst === undefined ? '' : `The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.happened}`;
+  worst === undefined ? '' : `The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.said}`;
 
 /** A whole HTML document. `footer` is plain text under the card. */
 const digestHtml = (content: DigestContent, shown: Shown, subject: string, footer: string): string =>
@@ -153,7 +153,7 @@ const tableText = ({ title, rows, more }: Shown['tables'][number]): string =>
   ].join('\n');
 
 const itemText = (item: ShownItem): string =>
-  [item.title, quoted(item.said.join('\n')), nameOf(item), aboutItem(item)].join('\n');
+  [item.title, quoted(item.saidLines.join('\n')), nameOf(item), aboutItem(item)].join('\n');
 
 const digestText = ({ title, span, why, notice = '' }: DigestContent, shown: Shown, footer: string): string =>
   paragraphs(

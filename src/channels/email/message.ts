@@ -2,7 +2,7 @@
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../../alert.ts';
 import { atOnce, type Sliced } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
-import { cleanLine, shorten, shortenMiddle } from '../../text.ts';
+import { cleanLine, quotedName, shorten, shortenMiddle } from '../../text.ts';
 import type { ComposeContext, ComposePreview, Message } from '../channel.ts';
 import type { Content } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
@@ -42,16 +42,16 @@ const wordsOf = ({ severity, word, was }: Content): [label: string, remark: stri
  * and rules of people's mailboxes look for the word.
  */
 const headlineOf = (content: Content): string => {
-  const { prefix, where, happened, isOurs, isTitled, sign, headline } = content;
+  const { prefix, where, said, isOurs, isTitled, sign, headline } = content;
   if (isTitled) return headline;
   if (isOurs) return headline.slice(sign.length).trim();
   const [label, remark] = wordsOf(content);
-  return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${where}${remark}: ${happened}`;
+  return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${where}${remark}: ${said}`;
 };
 
 const digestHeadline = ({ sign, severity, title, items: [worst] }: DigestContent): string => {
   const head = `[${severity}] ${title.slice(sign.length).trim()}`;
-  return worst === undefined ? head : `${head}; worst: ${worst.protocol}: ${worst.happened}`;
+  return worst === undefined ? head : `${head}; worst: ${quotedName(worst.protocol)}: ${worst.said}`;
 };
 
 /** The mark is never cut off. */

@@ -1,5 +1,5 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
-import { cleanLine, escapeHtml } from '../../text.ts';
+import { cleanLine, escapeHtml, quotedName } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import {
   type Content,
@@ -120,10 +120,10 @@ const detailsHtml = ({ content: { details }, whole }: Bounded): string =>
         ...whole.map(wholeHtml),
       ].join('\n');
 
-const newsOf = ({ happened, notice = '', detections, isFollowUp }: Content): string => {
+const newsOf = ({ said, notice = '', detections, isFollowUp }: Content): string => {
   if (isFollowUp) return notice;
-  const said = detections.map(({ name, message }) => message || name).join(' · ');
-  return said || `${happened} ${notice}`;
+  const all = detections.map(({ name, message }) => message || name).join(' · ');
+  return all === '' ? `${said} ${notice}` : quotedName(all);
 };
 
 /** What happened, in words: how bad it is, and where, stands in the subject beside it. */

@@ -15,7 +15,7 @@ import type {
   SectionBlock,
 } from '@slack/types';
 import { chunksOf } from '../../chunks.ts';
-import { cleanLine } from '../../text.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import type { Content, Detection, Fact, Line, Piece } from '../content/content.ts';
 import type { Tone } from '../content/severity.ts';
 import type { DigestFile } from '../digest-content.ts';
@@ -61,9 +61,9 @@ export const beginning = (text: string, limit: number): string => {
   return kept;
 };
 
-/** The same, with an ellipsis if something is missing. */
+/** The same, cut as `shorten` cuts. */
 export const fitted = (text: string, limit: number): string =>
-  escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
+  escapeSlack(text).length <= limit ? text : shorten(text, beginning(text, limit - 1).length + 1);
 
 const NOTE_ROOM = 60;
 

@@ -97,7 +97,7 @@ const disarmed = (lines: readonly Line[]): Line[] => disarmEach(lines, Number.PO
 /** What it is and where, what happened, in the words of the service, and which transaction. */
 const topBlocks = (item: DigestItem, size: Size, format: Format): Block[] => [
   { lines: disarmed([[{ text: shorten(item.title, size.name), mark: 'b' }]]) },
-  quoted(disarmed([[{ text: shorten(item.happened, size.said) }]]), format),
+  quoted(disarmed([[{ text: shorten(item.said, size.said) }]]), format),
   { lines: disarmed(referenceLine(item)) },
 ];
 

@@ -125,6 +125,8 @@ const linkLines = ({ links }: Content, format: Format): Line[] => {
 const headOf = (content: Content): Line[] => [
   [{ text: shorten(content.title, TITLE_LIMIT), mark: 'b' }],
   ...eachNotice(noticesOf(content).above),
+  // A locked phone shows no quote.
+  ...(content.message === undefined || content.isOurs ? [] : [[{ text: 'The service wrote:' }]]),
 ];
 
 /** Who and what, the times, and links. The times are ours. */

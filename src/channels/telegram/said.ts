@@ -1,6 +1,6 @@
 /** What happened: what detectors say, a stored notification or an announcement, in the room that a message has for it. */
 import { packed } from '../../chunks.ts';
-import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
+import { beginningOf, cleanLine, counted, shorten, unquoted } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { boundDetection, type Content, type Detection, fairShares } from '../content/content.ts';
 import {
@@ -133,12 +133,12 @@ export const inOneLine = (detection: Detection): Detection => {
   return { ...bound, message: cleanLine(bound.message) };
 };
 
-/** At most `limit` UTF-16 units. */
+/** At most `limit` UTF-16 units. In quotes of letters, too: a locked phone shows no other ones. */
 const detectionLine = ({ name, message }: Detection, limit: number): Line => {
-  const label = shorten(name, Math.min(NAME_LIMIT, limit));
-  const room = limit - label.length - 2;
-  const said = room > 0 ? shorten(message, room) : '';
-  return [{ text: label, mark: 'b' }, ...(said === '' ? [] : [{ text: `: ${said}` }])];
+  const label = shorten(unquoted(name), Math.min(NAME_LIMIT, limit - 2));
+  const room = limit - label.length - 4;
+  const said = room > 0 ? shorten(unquoted(message), room) : '';
+  return [{ text: '“' }, { text: label, mark: 'b' }, { text: said === '' ? '”' : `: ${said}”` }];
 };
 
 /** What each detector said, in at most `room` UTF-16 units; `cost`: of a line beside its text. */

@@ -7,7 +7,7 @@ import { mapInChunks } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { capital, cleanLine, counted, shorten } from '../../text.ts';
+import { capital, counted, nameText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/names.ts';
@@ -37,7 +37,6 @@ export type TellMailboxes = (
 const MOST_MAILBOXES = 100;
 const READ_AT_ONCE = 50;
 const MOST_NAMED = 3;
-const NAME_LIMIT = 60;
 
 /** What one mailbox has of the alerts. */
 interface Mailbox {
@@ -63,13 +62,13 @@ const placeText = ({ via, to }: Acknowledgement, name: string | undefined): stri
     ? `by the link in the mail to ${to}`
     : `on ${capital(via)} ${shownLabel({ label: to, name })}`;
 
-/** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Harbor Lending, Meridian Swap).` */
+/** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (“Harbor Lending”, “Meridian Swap”).` */
 export const mailboxText = (
   by: Acknowledgement,
   name: string | undefined,
   alerts: readonly Pick<Alert, 'protocol'>[],
 ): string => {
-  const protocols = [...new Set(alerts.map(({ protocol }) => shorten(cleanLine(protocol), NAME_LIMIT)))];
+  const protocols = [...new Set(alerts.map(({ protocol }) => nameText(protocol)))];
   const of = protocols.length > MOST_NAMED ? `in ${protocols.length} protocols` : `(${protocols.join(', ')})`;
   return `${acknowledgedText(by)}, ${placeText(by, name)}: ${counted(alerts.length, 'alert')} ${of}.`;
 };

@@ -1,7 +1,7 @@
 /** The page behind the link in a mail. Everybody with the link may acknowledge: it was sent to one mailbox, and works for days. */
 import { acknowledgesByLink } from '../../channels/registry.ts';
 import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
-import { counted } from '../../text.ts';
+import { counted, nameText } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { Acknowledge } from './acknowledge.ts';
 import { isTokenOf, readLink } from './annotation.ts';
@@ -33,7 +33,9 @@ export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
     const lines = records.flatMap((record) => {
       if (record === undefined) return [];
       const { protocol, type, at, txHash } = record.alert;
-      return [`${protocol}: ${type}, ${clockText(at)}${txHash === undefined ? '' : `, transaction ${txHash}`}`];
+      return [
+        `${nameText(protocol)}: ${type}, ${clockText(at)}${txHash === undefined ? '' : `, transaction ${txHash}`}`,
+      ];
     });
     return alerts.length > MOST_NAMED ? [...lines, `and ${counted(alerts.length - MOST_NAMED, 'more alert')}`] : lines;
   };

@@ -22,10 +22,10 @@ const LONGEST_REASON = 300;
 const protocolsText = (names: readonly string[]): string => listText(names, NAMED, nameText);
 
 const subjectText = ({ service, isWhole, protocols }: Subject): string => {
-  if (isWhole) return `The monitoring service ${nameText(service)}`;
+  if (isWhole) return `The monitoring service ${service}`;
   const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
   const named = protocols.length === 1 ? ` ${protocolsText(protocols)}` : '';
-  return `${kind}${named} of the monitoring service ${nameText(service)}`;
+  return `${kind}${named} of the monitoring service ${service}`;
 };
 
 const reasonText = ({ reason }: Subject): string =>

@@ -4,7 +4,7 @@ import { kindFacts } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { capital, countedInWords } from '../../text.ts';
+import { capital, countedInWords, quotedName } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, COMES_AND_GOES } from '../conditions/announcer.ts';
@@ -111,7 +111,7 @@ export const brokenText = (input: BrokenInput): string => {
     whatIsWrong(input),
     [`Since ${clockText(since)}.`, ...whatBecomes(input)].join(' '),
     `${TO_DO}${whatToDo(input)}`,
-    ...(said === undefined ? [] : [`Its answer: \u201c${said}\u201d`]),
+    ...(said === undefined ? [] : [`Its answer: ${quotedName(said)}`]),
     ...(outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
 };

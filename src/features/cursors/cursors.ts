@@ -8,6 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import { type Cursor, type Cursors, createPollLock, type Track } from '../../poll/cursor.ts';
 import type { Locks } from '../../redis/lock.ts';
+import { nameText } from '../../text.ts';
 
 interface CursorDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
@@ -99,7 +100,7 @@ export const createCursorAdmin = (dependencies: CursorDependencies) => {
         const held = await lock.take([track]);
         if (held) return cursors.set(track, at).finally(() => held.release());
         if (performance.now() > deadline) {
-          const poll = `a poll of ${track.source} of ${track.protocol}`;
+          const poll = `a poll of ${track.source} of ${nameText(track.protocol)}`;
           throw new UnavailableError(`${poll} is still running: try again later`);
         }
         await sleep(LOCK_RETRY_MS);

@@ -49,7 +49,7 @@ const listedOf = (item: HiddenItem): Listed => {
   const { at, protocol, txHash, itemId, chainId } = item;
   const name = shorten(cleanLine(txHash ?? itemId), LIMITS.name);
   const id = txHash === undefined ? { itemId: name } : { txHash: name };
-  const where = { at, severity: inlineName(item.severity), protocol: shorten(cleanLine(protocol), LIMITS.protocol) };
+  const where = { at, severity: inlineName(item.severity), protocol: inlineName(shorten(protocol, LIMITS.protocol)) };
   return { ...where, ...whatOf(item), ...id, ...(chainId === undefined ? {} : { chainId }) };
 };
 

@@ -9,7 +9,7 @@ import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
 import type { PageActions, Planned } from '../../ops/page/actions.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
-import { cleanLine, counted } from '../../text.ts';
+import { cleanLine, counted, nameText } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { createDestinations, KnownDestination } from '../approval/destinations.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -40,7 +40,7 @@ const MOST_RETRIED = 500;
 const idIn = (fields: URLSearchParams): string => fields.get('id') ?? '';
 
 const letterText = ({ alert, destination }: DeadDelivery): string =>
-  `${alert.protocol}, ${alert.type}, to ${targetName(destination ?? NO_DESTINATION)}`;
+  `${nameText(alert.protocol)}, ${alert.type}, to ${targetName(destination ?? NO_DESTINATION)}`;
 
 /** The log of the commands, with where it was done, and by whom as far as that is known. */
 const createRecord =
@@ -169,7 +169,8 @@ const createDestinationActions = (dependencies: PageActionsDependencies) => {
         if (one.state !== 'approved') await record({ action: 'destination-approved', ...factsOf(one), sent }, user);
         return { text: `${nameOf(one)} is approved; ${counted(sent, 'held alert is', 'held alerts are')} sent.` };
       };
-      const led = one.protocols.length === 0 ? '' : ` Alerts of ${one.protocols.slice(0, 5).join(', ')} go there.`;
+      const led =
+        one.protocols.length === 0 ? '' : ` Alerts of ${one.protocols.slice(0, 5).map(nameText).join(', ')} go there.`;
       const text = `${nameOf(one)}.${led} ${counted(one.waiting, 'alert is held and', 'alerts are held and')} will be sent.`;
       return { question: 'Approve this destination?', text, label: 'Approve and send', run };
     },

@@ -25,7 +25,7 @@ import {
 } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { Secret } from '../../secret.ts';
-import { cleanLine, counted, shorten } from '../../text.ts';
+import { cleanLine, counted, nameText, shorten } from '../../text.ts';
 import { durationText, iso } from '../../time.ts';
 import type { AcknowledgementStore } from '../acknowledgement/store.ts';
 import { whoText } from '../acknowledgement/words.ts';
@@ -61,7 +61,7 @@ const doneText = (action: RecordedAction): string => {
     case 'destination-enabled':
       return `enabled ${action.to}`;
     case 'cursor-moved':
-      return `moved the cursor of ${action.protocol} (${action.source}) to ${action.movedTo}`;
+      return `moved the cursor of ${nameText(action.protocol)} (${action.source}) to ${action.movedTo}`;
     case 'dead-retried':
       return `sent ${counted(action.sent, 'dead delivery', 'dead deliveries')} again`;
     case 'dead-dropped':

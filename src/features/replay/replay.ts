@@ -4,6 +4,7 @@ import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
+import { nameText } from '../../text.ts';
 import { createHistoryCorrelation } from '../correlation/correlate.ts';
 import { routeAlert, routeSettings } from '../routes/routes.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
@@ -67,7 +68,7 @@ const createReplayRouting = (config: Config, to: ReplayPlan['to'], counts: Repla
   const uncoveredAt = createHistoryCorrelation(config);
   return (alert: Alert, protocol: HistoryProtocol): ReplayedAlert => {
     const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
-    const problems = routes.problems.map((problem) => `${protocol.name}: ${problem}`);
+    const problems = routes.problems.map((problem) => `${nameText(protocol.name)}: ${problem}`);
     counts.alerts += 1;
     counts.problems = [...new Set([...counts.problems, ...problems])];
     if (routes.skipped) counts.skipped += 1;

@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { RETENTION_SECONDS } from '../../ledger/record.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';
-import { listText } from '../../text.ts';
+import { listText, nameText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './routes.ts';
 
@@ -88,7 +88,8 @@ export const createRouteReview = (
   const byService = new Map<string, { protocols: object; found: Reviewed[] }>();
   const said = new Set<string>();
   let revision = 0;
-  const sentences = ({ protocol, problems }: Reviewed): string[] => problems.map((one) => `${protocol}: ${one}`);
+  const sentences = ({ protocol, problems }: Reviewed): string[] =>
+    problems.map((one) => `${nameText(protocol)}: ${one}`);
   const reviewed = (): Reviewed[] => [...byService.values()].flatMap(({ found }) => found);
 
   const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
@@ -120,7 +121,14 @@ export const createRouteReview = (
     problemsTogether: (): string[] => {
       const all = reviewed().flatMap(({ protocol, problems }) => problems.map((problem) => ({ protocol, problem })));
       const together = [...Map.groupBy(all, ({ problem }) => problem)];
-      const said = together.map(([problem, same]) => `${listText(same.map(({ protocol }) => protocol))}: ${problem}`);
+      const said = together.map(
+        ([problem, same]) =>
+          `${listText(
+            same.map(({ protocol }) => protocol),
+            undefined,
+            nameText,
+          )}: ${problem}`,
+      );
       return [...others, ...said];
     },
     /** By kind, how many protocols have channels of it that the config does not set up. */

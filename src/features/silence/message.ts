@@ -32,7 +32,7 @@ export const silentText = (service: string, silent: readonly SilentProtocol[]): 
       : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
   return [
     ...what,
-    `The monitoring service ${nameText(service)} answers, but it may have stopped to inspect. If it has, no alert can be found.`,
+    `The monitoring service ${service} answers, but it may have stopped to inspect. If it has, no alert can be found.`,
     `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
   ].join('\n');
 };
@@ -44,7 +44,7 @@ export const heardText = (
 ): string => {
   const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
   return [
-    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${nameText(service)}.`,
+    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${service}.`,
     `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.`,
   ].join('\n');
 };

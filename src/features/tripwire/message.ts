@@ -1,7 +1,7 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
 import { channelRows } from '../../channels/registry.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { cleanLine, counted, listText, nameText, shorten } from '../../text.ts';
+import { cleanLine, counted, listText, nameText, quotedName, shorten } from '../../text.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
 import { ASPECTS, type Aspect, type Change, STAYED_MS, type WatchedDetector, type WatchedSettings } from './changes.ts';
 
@@ -84,7 +84,12 @@ const LONGEST_SIDE = 600;
 const wordsText = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
-const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LONGEST_SIDE);
+/** What could pass for more than one row, or for a sentence of ours. */
+const SENTENCE = /[.,;:!?“”"]\s/;
+
+const rowText = (row: string): string => (SENTENCE.test(row) ? quotedName(row) : row);
+
+const sideText = (rows: readonly string[]): string => shorten(rows.map(rowText).join('; ') || 'none', LONGEST_SIDE);
 
 const aspectText = (aspect: Aspect): string => (aspect === 'privileged' ? 'privileged methods' : aspect);
 
@@ -106,7 +111,7 @@ const sideLines = ({ kind, isBack, differences }: ChangeWords): string[] =>
 
 const headline = (service: string, all: readonly ChangeWords[]): string => {
   const [first] = all;
-  const at = `at the monitoring service ${nameText(service)}`;
+  const at = `at the monitoring service ${service}`;
   const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
   if (first === undefined || all.length > 1) {
     const names = all.map(({ protocol }) => protocol);

@@ -36,7 +36,7 @@ suite('an inspection', () => {
       tone: 'critical',
       isOurs: false,
     });
-    expect(content.headline).toBe(`${content.title}: ${content.happened}`);
+    expect(content.headline).toBe(`${content.title}: “${content.happened}”`);
     expect(content).not.toHaveProperty('notice');
     expect(content.detections.map(({ name }) => name)).toEqual(['Flash loan', 'Drastic balance change']);
     expect(content.lines.map(lineText)).toEqual([

@@ -33,7 +33,7 @@ describe('a template', () => {
     ]);
     expect(failures).toEqual([]);
     expect(content.title).toBe('🔴 Lending Pool needs you');
-    expect(content.headline).toBe(`🔴 Lending Pool needs you: ${OURS.happened}`);
+    expect(content.headline).toBe(`🔴 Lending Pool needs you: “${OURS.happened}”`);
     expect(text).toBe(
       `Flash loan: Borrowed 12,400 ETH and repaid in the same transaction\nDrastic balance change: Balance fell by 61.5 %\nTransaction ${TX_HASH} on Base (8453)`,
     );

@@ -138,7 +138,7 @@ describe('on the wire', () => {
       /^OK \(was CRITICAL\) · Lantern Bridge: Follow-up: the service calls it ok now/,
     );
     expect(await beside(inspectionAlert({ ...bridge, id: 'another' }))).toMatch(
-      /^CRITICAL · Lantern Bridge: Borrowed 12,400 ETH/,
+      /^CRITICAL · Lantern Bridge: “Borrowed 12,400 ETH/,
     );
   });
 

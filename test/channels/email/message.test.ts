@@ -35,7 +35,7 @@ describe('an alert by mail', () => {
   test('reads like this, as text', () => {
     expect(bodyOf(inspectionAlert())).toMatchObject({
       subject:
-        '[CRITICAL] Lending Pool · Lending vault: Borrowed 12,400 ETH and repaid in the same transaction; Balance… (0x5d1c…ab12)',
+        '[CRITICAL] Lending Pool · Lending vault: “Borrowed 12,400 ETH and repaid in the same transaction; Balanc…” (0x5d1c…ab12)',
       date: '2026-11-20T10:07:55.000Z',
       isUrgent: true,
       text: `🔴 CRITICAL · Lending Pool · Lending vault
@@ -79,7 +79,7 @@ Where this alert went: tocsin trace ${inspectionAlert().id}
     const { text, active } = shown(inspectionAlert());
     expect(
       text.split('\nDetails\n')[0],
-    ).toBe(`Borrowed 12,400 ETH and repaid in the same transaction · Balance fell by 61.5 %
+    ).toBe(`“Borrowed 12,400 ETH and repaid in the same transaction · Balance fell by 61.5 %”
 🔴 CRITICAL
 Lending Pool · Lending vault
 Flash loan

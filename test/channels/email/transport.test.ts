@@ -77,7 +77,7 @@ describe('a mail on the wire', () => {
       'x-priority': ['1'],
       'x-mailer': ['Tocsin'],
     });
-    expect(subject).toMatch(/^\[CRITICAL\] Lending Pool · Lending vault: Borrowed 12,400 ETH .*… \(0x5d1c…ab12\)$/);
+    expect(subject).toMatch(/^\[CRITICAL\] Lending Pool · Lending vault: “Borrowed 12,400 ETH .*…” \(0x5d1c…ab12\)$/);
     expect(headers.get('references')).toEqual(headers.get('in-reply-to'));
     expect([...headers.keys()].toSorted()).toEqual([...HEADERS, 'importance', 'x-priority'].toSorted());
   });

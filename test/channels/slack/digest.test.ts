@@ -89,7 +89,7 @@ describe('a digest', () => {
     const notice = `Guardian paused withdrawals.\n${'Reason: the price moved. '.repeat(20)}End.`;
     const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
-    expect(body.text).toMatch(/^🔴 9 alerts in Lending Pool: 8 critical, 1 notification; worst: 🔴 CRITICAL · /);
+    expect(body.text).toMatch(/^🔴 9 alerts in “Lending Pool”: 8 critical, 1 notification; worst: 🔴 CRITICAL · /);
     expect(text).toMatch(/Too many at once/);
     expect(text).toContain('Detectors: 8 × Drastic balance change, 8 × Flash loan\n');
     expect(text).toContain('Contracts: 8 × Lending vault (0xABaB…ABaB)');
@@ -97,7 +97,7 @@ describe('a digest', () => {
     const items = Array.from({ length: 8 }, (_, n) => `https://basescan.org/tx/${hashOf(n)}`);
     expect(active).toEqual([...items.slice(0, 6), `https://basescan.org/address/${ORIGIN}`, ...items.slice(6)]);
     expect(text).toMatch(
-      /\n🔴 9 alerts in Lending Pool: 8 critical, 1 notification\n🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Bor/,
+      /\n🔴 9 alerts in “Lending Pool”: 8 critical, 1 notification\n🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Bor/,
     );
     expect(text.indexOf('Too many at once')).toBeGreaterThan(text.indexOf('Origins: '));
     for (let n = 0; n < 8; n += 1) expect(text.split(hashOf(n))).toHaveLength(2);
@@ -168,7 +168,7 @@ describe('a digest', () => {
     for (const { body, alerts: told, id } of messages) {
       expect(body.file).toBeUndefined();
       const { text } = read(body);
-      expect(text).toContain(`${told.length} critical alerts in Lending Pool`);
+      expect(text).toContain(`${told.length} critical alerts in “Lending Pool”`);
       for (const { item } of told) expect(text).toContain(item.txHash);
       expect(compose([...told], options)).toMatchObject([{ id, alerts: told }]);
     }
@@ -203,7 +203,7 @@ describe('a digest', () => {
   test('as text says what happened in the worst of them, quoted', () => {
     const { text } = read(only(compose(storm(8), { format: 'plain' })));
     expect(text).toMatch(
-      /^🔴 8 critical alerts in Lending Pool\n🔴 CRITICAL · Lending Pool · Lending vault\n> Borrowed /,
+      /^🔴 8 critical alerts in “Lending Pool”\n🔴 CRITICAL · Lending Pool · Lending vault\n> Borrowed /,
     );
   });
 

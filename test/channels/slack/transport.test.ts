@@ -59,7 +59,7 @@ describe('message', () => {
   test('says where, what happened, who and what, when, and keeps the rest folded', () => {
     const { text, blocks = [], attachments = [] } = bodyOf(inspectionAlert());
     const headline = '🔴 CRITICAL · Lending Pool · Lending vault';
-    expect(text).toBe(`${headline}: Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %`);
+    expect(text).toBe(`${headline}: “Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”`);
     expect(blocks.map(({ type }) => type)).toEqual(['header', 'rich_text', 'rich_text', 'context', 'actions']);
     expect(blocks[0]).toMatchObject({ text: { type: 'plain_text', emoji: false, text: headline } });
     expect(blocks[1]).toMatchObject({

@@ -65,10 +65,10 @@ describe('a digest that the text holds', () => {
     const [head = '', counts = '', all = '', ...more] = read(message).text.split('\n\n');
     expect(more).toEqual([]);
     const [title, ...worst] = head.split('\n');
-    expect(title).toBe('🔴 8 critical alerts in Lending Pool');
+    expect(title).toBe('🔴 8 critical alerts in “Lending Pool”');
     expect(worst.slice(0, 3)).toEqual([
       '🔴 CRITICAL · Lending Pool · Lending vault',
-      'Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %',
+      '“Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”',
       '0x0000…0000 · 62 %',
     ]);
     expect(worst).toHaveLength(6 * 3);
@@ -107,7 +107,7 @@ Origins: SHORT ×8
 
   test('of a storm says so below what happened', () => {
     const { text } = read(only(compose(several(8), 'rich', { storm: { message: 3, alerts: 2000 } })));
-    expect(text).toMatch(/^🔴 8 critical .+\n🔴 CRITICAL .+\nBorrowed /);
+    expect(text).toMatch(/^🔴 8 critical .+\n🔴 CRITICAL .+\n“Borrowed /);
     expect(text).toMatch(/\nOrigins: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3: 2,000 alerts so far\.\n/);
   });
 
@@ -119,7 +119,7 @@ Origins: SHORT ×8
     ]);
     expect(textsIn(parsed, 'code')).toEqual(several(6).map((_, n) => hashOf(n)));
     expect(textsIn(parsed, 'blockquote')).toEqual(
-      several(6).map(() => 'Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %'),
+      several(6).map(() => '“Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”'),
     );
     expect(textsIn(parsed, 'expandable_blockquote')[0]).toMatch(/^All 6\n1\. 0x/);
   });
@@ -143,10 +143,10 @@ Origins: SHORT ×8
     const plain = only(compose(several(8), 'plain'));
     expect(plain.body.parse_mode).toBeUndefined();
     expect(unquoted(plain.body.text)).toBe(unquoted(read(only(compose(several(8)))).text));
-    expect(plain.body.text.match(/^> Borrowed /gm)).toHaveLength(6);
+    expect(plain.body.text.match(/^> “Borrowed /gm)).toHaveLength(6);
     const forged = notificationAlert('99. 🟢 OK · Harbor Lending');
     const { text } = only(compose([...several(5), forged], 'plain')).body;
-    expect(text.match(/^.*99\. .*$/gm)).toEqual(['> 99. 🟢 OK · Harbor Lending']);
+    expect(text.match(/^.*99\. .*$/gm)).toEqual(['> “99. 🟢 OK · Harbor Lending”']);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a digest that the text does not hold', () => {
   test('is the caption of a file: the counts, the worst, and where the rest is', () => {
     const message = only(compose(storm));
     const { text } = read(message);
-    expect(text).toMatch(/^🔴 120 critical alerts in Lending Pool\n🔴 CRITICAL · .+\nBalance fell by 93 %\n0x/);
+    expect(text).toMatch(/^🔴 120 critical alerts in “Lending Pool”\n🔴 CRITICAL · .+\n“Balance fell by 93 %”\n0x/);
     expect(text).toMatch(
       /\n\nDetectors: .+\nContracts: .+\nOrigins: .+\n2026-11-20 10:07:12 UTC\. .+\nThe file lists all of them, the worst first\.$/,
     );
@@ -188,7 +188,7 @@ describe('a digest that the text does not hold', () => {
       const { text } = read(message);
       expect(message.body.file).toBeUndefined();
       expect(text.match(/0x[0-9a-f]{64}/g)?.toSorted()).toEqual(message.alerts.map(({ txHash }) => txHash).toSorted());
-      expect(text).toMatch(new RegExp(`^🔴 ${message.alerts.length} critical alerts in Lending Pool`));
+      expect(text).toMatch(new RegExp(`^🔴 ${message.alerts.length} critical alerts in “Lending Pool”`));
     }
   });
 
@@ -212,7 +212,7 @@ describe('an incident', () => {
   test('is one message that names every protocol and inspection, and the transaction once', () => {
     const message = only(compose(found));
     const { text } = read(message);
-    expect(text).toMatch(/^🔴 CRITICAL · Lending Pool \+ 2 more · Lending vault\nFlash loan: /);
+    expect(text).toMatch(/^🔴 CRITICAL · Lending Pool \+ 2 more · Lending vault\n“Flash loan: /);
     for (const fact of [', Stable Vault', ', Bridge', ': inspection-0', ': inspection-2']) expect(text).toContain(fact);
     expect(text.split(TX_HASH)).toHaveLength(2);
     expect(message.alerts).toEqual(found);

@@ -71,8 +71,8 @@ describe('an alert in Telegram', () => {
 
   test('says what happened first, and never a hash: that is what a locked phone shows', () => {
     expect(head).toBe(`🔴 CRITICAL · Lending Pool · Lending vault
-Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
-Drastic balance change: Balance fell by 61.5 %`);
+“Flash loan: Borrowed 12,400 ETH and repaid in the same transaction”
+“Drastic balance change: Balance fell by 61.5 %”`);
   });
 
   test('then says who and what, and when, in few words', () => {
@@ -144,8 +144,8 @@ Inspection: 673d2f0a1b2c3d4e5f607182`);
     expect([parse_mode, reply_markup]).toEqual([undefined, undefined]);
     expect(plain).toBe(
       text
-        .replace('\nFlash', '\n> Flash')
-        .replace('\nDrastic', '\n> Drastic')
+        .replace('\n“Flash', '\n> “Flash')
+        .replace('\n“Drastic', '\n> “Drastic')
         .replace('\n\nDetails', `\nExplorer: ${EXPLORER}tx/${TX_HASH}\n\nDetails`),
     );
   });
@@ -166,7 +166,9 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
 
   test('stored as a notification comes whole and quoted, once', () => {
     const parsed = read(notificationAlert('Paused withdrawals\n\nby the guardian'));
-    expect(parsed.text).toMatch(/^🔵 NOTIFICATION · Lending Pool\nPaused withdrawals\n\nby the guardian\n\nstored /);
+    expect(parsed.text).toMatch(
+      /^🔵 NOTIFICATION · Lending Pool\nThe service wrote:\nPaused withdrawals\n\nby the guardian\n\nstored /,
+    );
     expect(textsIn(parsed, 'blockquote')).toEqual(['Paused withdrawals\n\nby the guardian']);
     expect(bodyOf(notificationAlert('a\nb'), 'plain').text).toContain('\n> a\n> b\n\n');
   });
@@ -295,7 +297,7 @@ describe('what a detector says', () => {
   test('begins no line of ours', () => {
     const fake = `Harmless.\n\nFrom ${TX_ORIGIN} · an admin of Vault\n[continues: part 1 of 2]`;
     const parsed = read(said(fake));
-    expect(textsIn(parsed, 'blockquote')).toEqual([`Detector a: ${cleanLine(fake)}`]);
+    expect(textsIn(parsed, 'blockquote')).toEqual([`“Detector a: ${cleanLine(fake)}”`]);
     expect(parsed.text.match(/^From /gm)).toHaveLength(1);
     expect(bodyOf(said(fake), 'plain').text.match(/^From /gm)).toHaveLength(1);
   });
@@ -304,10 +306,10 @@ describe('what a detector says', () => {
     const long = 'words and '.repeat(90).trim();
     const parsed = read(said(long, 'Second.', 'Third.'));
     const [brief = ''] = textsIn(parsed, 'blockquote');
-    expect(brief).toMatch(/^Detector a: words .*…\nDetector b: Second\.\nDetector c: Third\.$/);
+    expect(brief).toMatch(/^“Detector a: words .*…”\n“Detector b: Second\.”\n“Detector c: Third\.”$/);
     expect(brief.length).toBeLessThan(460);
     expect(textsIn(parsed, 'expandable_blockquote')[0]).toBe(
-      `Detector a: ${long}\nDetector b: Second.\nDetector c: Third.`,
+      `“Detector a: ${long}”\n“Detector b: Second.”\n“Detector c: Third.”`,
     );
   });
 
@@ -315,13 +317,13 @@ describe('what a detector says', () => {
     const long = 'words and '.repeat(90).trim();
     const parsed = read(said(long));
     expect(textsIn(parsed, 'blockquote')).toEqual([]);
-    expect(textsIn(parsed, 'expandable_blockquote')[0]).toBe(`Detector a: ${long}`);
+    expect(textsIn(parsed, 'expandable_blockquote')[0]).toBe(`“Detector a: ${long}”`);
   });
 
   test('is cut in favour of those that are short, and of all else', () => {
     const huge = 'x'.repeat(50_000);
     const parsed = read(said(huge, 'Second.', huge));
-    expect(parsed.text).toContain('\nDetector b: Second.\n');
+    expect(parsed.text).toContain('\n“Detector b: Second.”\n');
     expect(parsed.text).toMatch(/\n\[9\d,\d{3} characters left out\]\n/);
     expect(parsed.text.length).toBeGreaterThan(3900);
     for (const fact of [TX_HASH, 'Inspection: 673d2f', 'Sent: 2026-11-20']) expect(parsed.text).toContain(fact);

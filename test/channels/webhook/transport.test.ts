@@ -91,7 +91,7 @@ describe('payload', () => {
         service: 'main',
         protocol: 'Lending Pool',
         summary:
-          'CRITICAL · Lending Pool · Lending vault: Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %',
+          'CRITICAL · Lending Pool · Lending vault: “Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”',
         severity: 'critical',
         detectors: ['flashLoan', 'drasticBalanceChange'],
         chain: { id: '8453', name: 'Base' },

@@ -52,7 +52,7 @@ test('those that have the mail hear it once, below the first of its alerts', asy
     {
       input: {
         ...{ about: 'alert.acknowledged', key: `${one} 2`, of: { id: one, txHash: '0xabc' } },
-        message: 'Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Vault, Bridge).',
+        message: 'Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (“Vault”, “Bridge”).',
       },
       at: Date.parse(AT),
       to: ['oncall@example.com', 'lead@example.com'],
@@ -66,8 +66,8 @@ test('each hears of what it has itself', async () => {
   const two = add(2, [delivery(ONCALL), delivery(LEAD)], { protocol: 'Bridge', txHash: '0xdef' });
   await tell([one, two], BY, WHERE);
   expect(told.map(({ input, to }) => [input.of, input.message.split(': ')[1], to])).toEqual([
-    [{ id: one }, '2 alerts (Vault, Bridge).', ['oncall@example.com']],
-    [{ id: two, txHash: '0xdef' }, '1 alert (Bridge).', ['lead@example.com']],
+    [{ id: one }, '2 alerts (“Vault”, “Bridge”).', ['oncall@example.com']],
+    [{ id: two, txHash: '0xdef' }, '1 alert (“Bridge”).', ['lead@example.com']],
   ]);
 });
 
@@ -119,10 +119,10 @@ test('what fails is in the log, and the acknowledgement holds', async () => {
 });
 
 test.each([
-  [['Vault'], '1 alert (Vault).'],
-  [['Vault', 'Vault'], '2 alerts (Vault).'],
+  [['Vault'], '1 alert (“Vault”).'],
+  [['Vault', 'Vault'], '2 alerts (“Vault”).'],
   [['A', 'B', 'C', 'D'], '4 alerts in 4 protocols.'],
-  [['Va\nult\u202e'], '1 alert (Va ult).'],
+  [['Va\nult\u202e'], '1 alert (“Va ult”).'],
 ])('alerts of %j are %s', (protocols, said) => {
   const text = mailboxText(
     BY,
@@ -134,5 +134,5 @@ test.each([
 
 test('a link in a mail is named as such', () => {
   const text = mailboxText({ ...BY, via: 'email', to: 'oncall@example.com' }, undefined, [{ protocol: 'Vault' }]);
-  expect(text).toContain(', by the link in the mail to oncall@example.com: 1 alert (Vault).');
+  expect(text).toContain(', by the link in the mail to oncall@example.com: 1 alert (“Vault”).');
 });

@@ -360,7 +360,7 @@ describe('the second button', () => {
     expect(names).toEqual(['acknowledge', 'mute']);
     const { text, isRefused } = await world.press(token, mutePress);
     expect(isRefused).toBe(false);
-    expect(text).toBe('Muted until 2026-11-20 03:45:10 UTC: protocol Lending Pool; detectors flashLoan, mixer.');
+    expect(text).toBe('Muted until 2026-11-20 03:45:10 UTC: protocol “Lending Pool”; detectors flashLoan, mixer.');
     expect(world.mutes).toMatchObject([
       { author: '“Ann” (U1)', reason: 'from a button', until: '2026-11-20T03:45:10.000Z', destinations: [] },
     ]);

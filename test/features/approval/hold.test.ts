@@ -162,7 +162,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination waits for approval: slack C9.\nThe service lists it for Lending Pool. One alert for it is held so far, and the fallback gets what is held.\nTo do: if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${NEW.id}`,
+          `A new destination waits for approval: slack C9.\nThe service lists it for “Lending Pool”. One alert for it is held so far, and the fallback gets what is held.\nTo do: if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${NEW.id}`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],

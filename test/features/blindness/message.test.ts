@@ -20,11 +20,13 @@ test('a service that was never listed, and one that comes and goes', () => {
 
 test('protocols are named, a few of many, and a name cannot fake a line', () => {
   const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3, comesAndGoes: false });
-  expect(one).toMatch(/^The protocol Va ult of the monitoring service main cannot be read\.\n/);
+  expect(one).toMatch(/^The protocol “Va ult” of the monitoring service main cannot be read\.\n/);
   expect(one).toContain('2 others are read');
   const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
   const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40, comesAndGoes: false });
-  expect(many).toMatch(/^12 protocols of the monitoring service main cannot be read\.\nThey are p0, .*p9 and 2 more\./);
+  expect(many).toMatch(
+    /^12 protocols of the monitoring service main cannot be read\.\nThey are “p0”, .*“p9” and 2 more\./,
+  );
 });
 
 test('the end says for how long, and what was caught up', () => {
@@ -39,6 +41,6 @@ test('the end says for how long, and what was caught up', () => {
   expect(readAgainText({ ...end, caughtUp: { alerts: 0, isBound: false } })).toContain('Nothing to alert about');
   expect(readAgainText({ ...end, caughtUp: { alerts: 5000, isBound: true } })).toContain('more than 5000 alerts');
   const gone = readAgainText({ ...end, isWhole: false, protocols: ['Vault'], gone: 1 });
-  expect(gone).toMatch(/^The protocol Vault of the monitoring service main is no longer listed\.\n/);
+  expect(gone).toMatch(/^The protocol “Vault” of the monitoring service main is no longer listed\.\n/);
   expect(gone).not.toContain('Caught up');
 });

@@ -77,7 +77,7 @@ test('protocols of which nothing is inspected are one of them, which their own f
   const [found] = conditionsOf({ daemons: [daemon('alpha')], silent, broken: [], dead: 0, notes: [] });
   expect(found).toMatchObject({ name: 'silent' });
   expect(found && conditionText(found)).toBe(
-    `main: nothing is inspected of Vault, Bridge, Farm and 1 more since ${clockText(at(9000))}`,
+    `main: nothing is inspected of “Vault”, “Bridge”, “Farm” and 1 more since ${clockText(at(9000))}`,
   );
   expect(found && needsSomebody(found, NOW)).toBe(true);
 });

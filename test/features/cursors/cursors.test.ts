@@ -111,7 +111,7 @@ describe('a move', () => {
     const poll = await pollLock.take([POOL]);
     await expect(admin.move(POOL, T0)).rejects.toMatchObject({
       name: 'UnavailableError',
-      message: 'a poll of inspections of Lending Pool is still running: try again later',
+      message: 'a poll of inspections of “Lending Pool” is still running: try again later',
     });
     expect(await cursors.get([POOL])).toEqual([undefined]);
     await poll?.release();

@@ -51,7 +51,7 @@ test('says how many and how bad, then when and why, then one line for each, the 
   expect(text).toBe(
     [
       'A mute ended: 6 alerts were not sent, 2 of them critical.',
-      'It muted protocol Lending *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
+      'It muted protocol “Lending *”, 2026-11-20 12:00:00 to 14:00:00 UTC.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(1)}`,

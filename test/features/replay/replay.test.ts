@@ -83,7 +83,7 @@ test('counts what no trigger asks for, what leads nowhere and why, and what coul
     ['Gone'],
   );
   expect(counts).toMatchObject({ alerts: 3, sent: 0, skipped: 1, stranded: 2, unread: [{ protocol: 'Gone' }] });
-  expect(counts.problems).toEqual([expect.stringMatching(/^Nowhere: .*telegram/)]);
+  expect(counts.problems).toEqual([expect.stringMatching(/^“Nowhere”: .*telegram/)]);
 });
 
 test('a destination named by hand takes the place of all routes and triggers', async () => {

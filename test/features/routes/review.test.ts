@@ -22,7 +22,7 @@ test('a listing that has not changed is not gone through again; a changed one is
   expect(once).toBeGreaterThan(0);
   review.review('main', listed);
   expect(looks).toBe(once);
-  expect(review.problems()).toEqual(['Vault: it has no channels, so its alerts reach nobody']);
+  expect(review.problems()).toEqual(['“Vault”: it has no channels, so its alerts reach nobody']);
   review.review('main', new Map(listed));
   expect(looks).toBeGreaterThan(once);
 });
@@ -35,7 +35,7 @@ test('for people, protocols with the same problem are one sentence, and the firs
   expect(review.problems()).toHaveLength(6);
   expect(review.problemsTogether()).toEqual([
     'the fallback has no channel',
-    'Vault, Bridge, Swap and 2 more: it has no channels, so its alerts reach nobody',
+    '“Vault”, “Bridge”, “Swap” and 2 more: it has no channels, so its alerts reach nobody',
   ]);
   // The log names each.
   expect(lines).toHaveLength(6);

@@ -118,7 +118,7 @@ test('a habit is learned from history with few requests; its silence is told onc
     {
       about: 'protocol.silent',
       key: expect.any(String),
-      first: 'Protocol Vault has not been inspected for 2 h; usually it is every 60 min.',
+      first: 'Protocol “Vault” has not been inspected for 2 h; usually it is every 60 min.',
       to: ['oncall@example.com'],
     },
   ]);
@@ -183,7 +183,7 @@ test('a service that is unread is announced as that; a protocol that is gone is 
   await pass(HOUR, round);
   expect(told[1]).toMatchObject({
     about: 'protocol.heard',
-    first: expect.stringContaining('Not watched any more: Vault'),
+    first: expect.stringContaining('Not watched any more: “Vault”'),
   });
   expect(await store.list(GROUPS.silent('main'))).toEqual([]);
 });

@@ -5,7 +5,9 @@ const HOUR = 3_600_000;
 
 test('one protocol, with its habit or with what is expected of it', () => {
   const usual = silentText('main', [{ protocol: 'Lending\nPool', forMs: 6 * HOUR, usualMs: 240_000 }]);
-  expect(usual.split('\n')[0]).toBe('Protocol Lending Pool has not been inspected for 6 h; usually it is every 4 min.');
+  expect(usual.split('\n')[0]).toBe(
+    'Protocol “Lending Pool” has not been inspected for 6 h; usually it is every 4 min.',
+  );
   const expected = silentText('main', [{ protocol: 'Vault', forMs: 3 * HOUR, expectEvery: 2 * HOUR }]);
   expect(expected).toContain('for 3 h; it is expected every 2 h.');
   expect(expected).toContain('`tocsin protocols history "Vault"`');
@@ -16,16 +18,16 @@ test('one protocol, with its habit or with what is expected of it', () => {
 test('several are one message, that names some of them', () => {
   const many = Array.from({ length: 30 }, (_, n) => ({ protocol: `p${n}`, forMs: HOUR, usualMs: 60_000 }));
   const text = silentText('main', many);
-  expect(text).toMatch(/^30 protocols have not been inspected for long\.\n- p0: for 60 min; usually/);
+  expect(text).toMatch(/^30 protocols have not been inspected for long\.\n- “p0”: for 60 min; usually/);
   expect(text).toContain('- and 20 more');
 });
 
 test('the end', () => {
   const since = '2026-11-20T10:00:00.000Z';
   expect(heardText('main', { protocols: ['Vault', 'Bridge'], gone: 0, since, forMs: 6 * HOUR })).toBe(
-    'Inspected again: Vault, Bridge of the monitoring service main.\nNothing was inspected for 6 h, since 2026-11-20 10:00:00 UTC.',
+    'Inspected again: “Vault”, “Bridge” of the monitoring service main.\nNothing was inspected for 6 h, since 2026-11-20 10:00:00 UTC.',
   );
   expect(heardText('main', { protocols: ['Vault'], gone: 1, since, forMs: 0 })).toMatch(
-    /^Not watched any more: Vault of /,
+    /^Not watched any more: “Vault” of /,
   );
 });

@@ -218,7 +218,9 @@ test('problems come worst first: outages, held alerts, channels that lead nowher
   const held = (state: string) => expect.stringMatching(state);
   expect(report.problems).toEqual([
     expect.stringMatching(/^no Slack channel gets alerts since 2026-11-20 12:00:00 UTC: it timed out$/),
-    held(`^email a@example.com \\(for Vault, Bridge, Pool and 2 more\\) is new and waits for approval with 2 alerts: `),
+    held(
+      `^email a@example.com \\(for “Vault”, “Bridge”, “Pool” and 2 more\\) is new and waits for approval with 2 alerts: `,
+    ),
     held(`^slack C1 was revoked and waits for approval with 1 alert: tocsin destinations approve ${SLACK.id}$`),
     'Vault: slack: nothing to send to',
     '1 item of the service could not be understood',

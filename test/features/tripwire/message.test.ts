@@ -38,10 +38,10 @@ const changed = (protocol = 'Vault'): Change => ({
 test('old and new side by side, and no secret', () => {
   const text = changesText('main', [told(changed())]);
   expect(text.split('\n')).toEqual([
-    'The protocol Vault has other channels, triggers, tracking and detectors at the monitoring service main.',
+    'The protocol “Vault” has other channels, triggers, tracking and detectors at the monitoring service main.',
     expect.stringMatching(/^channels before: email a@example\.com; webhook hooks\.example\.com \([0-9a-f]{4}\)$/),
     expect.stringMatching(/^channels now: webhook hooks\.example\.com \([0-9a-f]{4}\)$/),
-    'triggers before: critical: mixer and flashLoan, or reentrancy; then notification',
+    'triggers before: “critical: mixer and flashLoan, or reentrancy; then notification”',
     'triggers now: none',
     'tracking before: on',
     'tracking now: off',
@@ -55,28 +55,28 @@ test('old and new side by side, and no secret', () => {
 test('the last channel of a person is critical, and comes first of several', () => {
   const one = changesText('main', [told(changed(), true)]);
   expect(one).toMatch(
-    /^Critical: The protocol Vault has no channel of a person any more at the monitoring service main\./,
+    /^Critical: The protocol “Vault” has no channel of a person any more at the monitoring service main\./,
   );
   expect(one).toContain('\nIts alerts reach no person by its own channels now, only by the fallback');
   const two = changesText('main', [told(changed('Bridge')), told(changed('Vault'), true)]);
   expect(two).toMatch(
-    /^Critical: 2 protocols were changed at the monitoring service main: Vault, Bridge\.\nProtocol Vault has no/,
+    /^Critical: 2 protocols were changed at the monitoring service main: “Vault”, “Bridge”\.\nProtocol “Vault” has no/,
   );
 });
 
 test('new and vanished protocols have one side', () => {
   const fresh = changesText('main', [told({ kind: 'new', protocol: 'Vault', after: before })]);
-  expect(fresh).toMatch(/^The protocol Vault is new at the monitoring service main\.\nchannels now: email a@/);
+  expect(fresh).toMatch(/^The protocol “Vault” is new at the monitoring service main\.\nchannels now: email a@/);
   expect(fresh).not.toContain(' before:');
   const gone = changesText('main', [told({ kind: 'vanished', protocol: 'Vault', before })]);
-  expect(gone).toMatch(/^The protocol Vault is not listed any more.*\nchannels before: email a@/);
+  expect(gone).toMatch(/^The protocol “Vault” is not listed any more.*\nchannels before: email a@/);
   expect(gone).not.toContain(' now:');
 });
 
 test('many protocols are one short message, and a name cannot fake a line', () => {
   const many = Array.from({ length: 400 }, (_, n) => told(changed(`p\n${n}`)));
   const text = changesText('main', many);
-  expect(text).toMatch(/^400 protocols were changed .*: p 0, p 1, p 2, p 3, p 4 and 395 more\.\n/);
+  expect(text).toMatch(/^400 protocols were changed .*: “p 0”, “p 1”, “p 2”, “p 3”, “p 4” and 395 more\.\n/);
   expect(text).toContain('395 other protocols changed, too');
   expect(text.length).toBeLessThan(5000);
 });

@@ -150,7 +150,7 @@ const referenceOf = (item: DigestItem): string => {
 
 /** `said`: so much of what happened. */
 const itemLine = (item: DigestItem, said: number): string =>
-  `${fitted(item.title, TITLE_LIMIT)}${said === 0 ? '' : `: ${fitted(item.happened, said)}`} ${referenceOf(item)}`;
+  `${fitted(item.title, TITLE_LIMIT)}${said === 0 ? '' : `: ${fitted(item.said, said)}`} ${referenceOf(item)}`;
 
 const tableLines = ({ tables }: DigestContent): string[] =>
   tables.map((table) => {

@@ -27,8 +27,7 @@ export interface Outline {
 }
 
 /** Without the sign: programs sort, compare and speak it. */
-const summaryOf = ({ word, where, happened }: Content): string =>
-  shorten(`${word} · ${where}: ${happened}`, SUMMARY_LIMIT);
+const summaryOf = ({ word, where, said }: Content): string => shorten(`${word} · ${where}: ${said}`, SUMMARY_LIMIT);
 
 const linksOf = ({ transaction, origins, contracts }: Finding): Outline['links'] => {
   const [origin] = origins.flatMap(({ url }) => url ?? []);

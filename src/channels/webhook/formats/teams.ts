@@ -183,7 +183,7 @@ const referenceRun = (item: DigestItem): Run[] => {
 };
 
 const itemBlock = (item: DigestItem, said: number): Block[] => {
-  const happened = run(said === 0 ? ' ' : `: ${shorten(item.happened, said)} `);
+  const happened = run(said === 0 ? ' ' : `: ${shorten(item.said, said)} `);
   return small(run(shorten(item.title, ITEM_LIMIT), { weight: 'Bolder' }), happened, referenceRun(item));
 };
 

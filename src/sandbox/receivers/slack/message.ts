@@ -10,8 +10,6 @@ export interface SlackMessage {
   blocks: JsonValue[];
   attachments: JsonValue[];
   threadTs?: string;
-  /** A reply that stands in the channel, too. */
-  isBroadcast?: true;
   /** What would notify somebody, e.g. `<!channel>`. */
   mentions: string[];
 }
@@ -75,6 +73,5 @@ export const readSlackMessage = (fields: JsonObject, requireText: boolean): Slac
     attachments,
     mentions,
     ...(typeof threadTs === 'string' && { threadTs }),
-    ...(String(fields.reply_broadcast) === 'true' && { isBroadcast: true }),
   };
 };

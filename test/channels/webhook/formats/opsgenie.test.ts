@@ -26,7 +26,7 @@ test('a critical alert is created with priority P1', async () => {
   await deliver([inspectionAlert()]);
   expect(receiver.received().map(({ raw: { body } }) => body)).toEqual([
     expect.objectContaining({
-      message: expect.stringMatching(/^CRITICAL · Lending Pool · Lending vault: Borrowed 12,400 ETH/),
+      message: expect.stringMatching(/^CRITICAL · Lending Pool · Lending vault: “Borrowed 12,400 ETH/),
       description: expect.stringContaining('> Drastic balance change: Balance fell by 61.5 %'),
       tags: ['inspection.critical', 'flashLoan', 'drasticBalanceChange'],
       details: expect.objectContaining({ Transaction: TX_HASH, Chain: 'Base (8453)' }),

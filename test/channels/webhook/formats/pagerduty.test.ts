@@ -44,7 +44,7 @@ test('a critical alert triggers an event with what a person on call needs', asyn
     ],
     payload: {
       summary:
-        'CRITICAL · Lending Pool · Lending vault: Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %',
+        'CRITICAL · Lending Pool · Lending vault: “Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”',
       severity: 'critical',
       source: 'Lending Pool',
       timestamp: '2026-11-20T10:07:31.002Z',
