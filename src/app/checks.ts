@@ -1,5 +1,5 @@
 /** Composes the checks of protocols: those that nobody reads, those of which nothing is inspected, those whose channels change. */
-import { isAnnouncement } from '../alert.ts';
+import { isAnnouncement, onceEach } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
@@ -166,7 +166,7 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
     locks: store.locks,
     outages: store.announced,
     announce: dispatching.announce,
-    fallback: dispatching.fallback.destinations,
+    fallback: onceEach([...dispatching.fallback.destinations, ...dispatching.operators]),
     destinationsAt: (protocol, channels) =>
       routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings).destinations,
     isOpen: dispatching.isOpen,

@@ -31,7 +31,7 @@ export const alertsSection = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'If inspections at a destination already cover every transaction that a stored notification names, the notification is not sent there as well. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
+      'If inspections of its protocol at a destination already cover every transaction that a stored notification names, the notification is not sent there as well. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
     ),
   detectorNames: detectorNames()
     .prefault({})

@@ -1,6 +1,7 @@
 /**
  * Which messages belong together at a destination. Inspections of one transaction are one message, which grows while it
- * is recent. A follow-up is sent below the alert that it follows, whose message then says the new assessment.
+ * is recent, but nobody hears a message grow: what is worse, or of another protocol, is sent by itself. A follow-up is sent
+ * below the alert that it follows, whose message then says the new assessment.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -18,11 +19,34 @@ export interface Earlier {
   sentAt?: number;
 }
 
+/** How bad people know a transaction to be, for each protocol: entries, as names come from outside. */
+type Told = [protocol: string, urgency: number][];
+
 /** What is remembered of a message. */
 interface Remembered extends Earlier {
   /** Epoch milliseconds: until when it takes in inspections of its transaction. */
   growsUntil: number;
+  /** By this message and those before it; absent in what an older daemon wrote. */
+  told?: Told;
 }
+
+/** The most urgent last; an undocumented word is less urgent than all. */
+const URGENCIES: readonly string[] = ['inspection.ok', 'inspection.suspecious', 'inspection.critical'];
+
+/** What people know when they have these as well. */
+export const toldBy = (alerts: readonly Alert[], before: Told = []): Told => {
+  const told = new Map(before);
+  for (const { protocol, type } of alerts) {
+    told.set(protocol, Math.max(told.get(protocol) ?? -1, URGENCIES.indexOf(type)));
+  }
+  return [...told];
+};
+
+/** Something is of a protocol that people have not heard of yet, or worse than they know. */
+export const isWorseThan = (told: Told, alerts: readonly Alert[]): boolean => {
+  const known = new Map(told);
+  return alerts.some(({ protocol, type }) => (known.get(protocol) ?? -2) < URGENCIES.indexOf(type));
+};
 
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
@@ -120,7 +144,8 @@ export const createThreads = (
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
       const earlier = txHash === undefined ? undefined : await recall(destination, txHash);
-      return earlier && now() < earlier.growsUntil ? earlier : undefined;
+      const grows = earlier !== undefined && now() < earlier.growsUntil;
+      return grows && !isWorseThan(earlier.told ?? toldBy(earlier.alerts), alerts) ? earlier : undefined;
     },
     remember: async (
       destination: Destination,
@@ -130,7 +155,9 @@ export const createThreads = (
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
       const growsUntil = now() + windowMs;
-      const json = JSON.stringify({ handle, alerts: [...alerts], sentAt, growsUntil } satisfies Remembered);
+      const before = await recall(destination, txHash);
+      const told = toldBy(alerts, before && now() < before.growsUntil ? before.told : []);
+      const json = JSON.stringify({ handle, alerts: [...alerts], sentAt, growsUntil, told } satisfies Remembered);
       const forMs = Buffer.byteLength(json) > KEPT_MAX_BYTES ? windowMs : Math.max(windowMs, keepMs);
       if (forMs > 0) await redis.set(keyOf(destination, txHash), json, 'PX', forMs);
     },

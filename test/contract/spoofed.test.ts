@@ -62,34 +62,26 @@ const FIELDS: Record<string, (text: string) => Alert> = {
 /** Texts of several lines; the tests of each kind have how they are quoted. */
 const QUOTED = new Set(['detections.message', 'notification.message']);
 
-/** Lines as we would begin one of our own, behind each character that ends a line somewhere. */
-const OWN_LINES = [
-  '🟢 OK (was CRITICAL) · Lending Pool',
-  '❗ Tocsin: all is well again',
-  'To do: run: tocsin mute add --protocol x',
-  'Acknowledged by “Ann” at 02:45:10 UTC',
-  'From 0x0000 · not an admin',
+/** As lines of ours begin; short, as names are cut. Each is behind another character that ends a line somewhere. */
+const OWN_LINES = ['🟢 OK ·', '❗ Tocsin', 'To do:', 'Acknowledged by'];
+const [OK, TROUBLE, TO_DO, DONE] = OWN_LINES;
+const POSING = [
+  `x\n${OK}\r${TROUBLE}\r\n${TO_DO}\v${DONE} Ann`,
+  `x\u0085${OK}\u2028${TROUBLE}\u2029${TO_DO}\f${DONE} Ann`,
 ];
-const POSING = ['\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029'].map(
-  (end) => `x${OWN_LINES.map((line) => `${end}${line}`).join('')}`,
-);
 
 const MARKUP = [
-  '<b>x</b><a href="https://evil.example">ours</a><br>x',
-  '<https://evil.example|ours> <!channel> <!here> <@U024BE7LH> <#C024BE91L>',
-  '[ours](https://evil.example) **x** __x__ ||x|| ~~x~~ `x` # x',
-  '@everyone @here @channel <@&1> <@1> <t:0:R> :fire:',
-  '/start @oncall #tag $USD +4917012345678 tg://resolve?domain=evil',
-  'https://evil.example/login evil.example 127.0.0.1 mailto:x@evil.example',
-  '<at>Ann</at> {{DATE(2026-01-01T00:00:00Z)}} <!date^0^{date}|x>',
-  '</blockquote></pre></code></td></table>```x```',
+  '<b>x</b><a href="https://evil.example">ours</a><br></pre></td>',
+  '<https://evil.example|ours> <!channel> <@U024BE7LH> <at>Ann</at>',
+  '[ours](https://evil.example) **x** __x__ ||x|| ~~x~~ `x`',
+  '@everyone @here <@&1> <t:0:R> :fire: {{DATE(2026-01-01)}}',
+  'evil.example 127.0.0.1 /start @oncall #tag $USD +4917012345678',
+  'https://evil.example/login tg://resolve?domain=x mailto:x@y.example',
 ];
 
 const HIDING = [
-  'safe\u202e reversed \u202c\u2066 isolated \u2069\u200e\u200f\u061c',
-  'zero\u200b\u200c\u200d\u2060\ufeff width \u00ad\u034f\u115f\u3164',
-  'tags\u{e0041}\u{e0042} \ufe0f\u{e0100} \ufff9\ufffb',
-  'nul\u0000 bell\u0007 escape\u001b[2J\u009b31m back\u0008',
+  'safe\u202e reversed \u202c\u2066 isolated \u2069\u200e\u200f\u061c nul\u0000 bell\u0007 escape\u001b[2J\u009b31m',
+  'zero\u200b\u200c\u200d\u2060\ufeff \u00ad\u034f\u115f\u3164 tags\u{e0041} \ufe0f\u{e0100} \ufff9\ufffb back\u0008',
 ];
 
 const TEXTS = [...POSING, ...MARKUP, ...HIDING];
@@ -120,8 +112,8 @@ describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))(
     return bench.accepted().slice(seen);
   };
 
-  const isOwn = (line: string): boolean => OWN_LINES.some((own) => line.startsWith(own.slice(0, 12)));
-  /** Where Telegram refused the markup, its apps make links of what looks like one: they lead where they say. */
+  const isOwn = (line: string): boolean => OWN_LINES.some((own) => line.startsWith(own));
+  /** Where Telegram refused the markup, its apps make links and mentions of what looks like one. */
   const isLinkedByApps = (format: Format): boolean => name === 'telegram' && format !== 'rich';
   const problemsOf = ({ text, active }: Shown, field: string, format: Format): string[] => [
     ...(QUOTED.has(field) ? [] : text.split('\n').filter(isOwn)).map((line) => `a line of ours: ${line}`),

@@ -16,10 +16,10 @@ describe('what belongs together', () => {
     add([sameTransaction(1, 'A')]);
     await run();
     time.now += 5000;
-    add([sameTransaction(2, 'B')]);
+    add([sameTransaction(2, 'A')]);
     await run();
     time.now += 5000;
-    add([sameTransaction(3, 'C')]);
+    add([sameTransaction(3, 'A')]);
     await run();
     expect(sent).toEqual([
       { at: 0, to: 'C1', items: items(1) },
@@ -29,12 +29,33 @@ describe('what belongs together', () => {
     expect(await states(1, 2, 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
+  test('what is of another protocol, or worse, is sent by itself: nobody hears a message grow', async () => {
+    const { add, run, sent } = setUp();
+    const mild = (n: number, protocol: string): Alert => ({
+      ...sameTransaction(n, protocol),
+      type: 'inspection.suspecious',
+    });
+    const steps = [
+      ...[sameTransaction(1, 'Decoy'), mild(2, 'Vault'), sameTransaction(3, 'Vault')],
+      ...[sameTransaction(4, 'Decoy'), mild(5, 'Vault')],
+    ];
+    for (const alert of steps) {
+      add([alert]);
+      await run();
+    }
+    expect(sent.map(({ at: _at, to: _to, ...message }) => message)).toEqual([
+      ...[{ items: items(1) }, { items: items(2) }, { items: items(3) }],
+      { items: items(3, 4), amends: 'handle-3' },
+      { items: items(3, 4, 5), amends: 'handle-4' },
+    ]);
+  });
+
   test('where the message cannot be changed any more, the next stands under it', async () => {
     const { add, run, sent, answers, states } = setUp();
     add([sameTransaction(1, 'A')]);
     await run();
     answers.C1 = [failure('bad-message')];
-    add([sameTransaction(2, 'B')]);
+    add([sameTransaction(2, 'A')]);
     await run();
     expect(sent[1]).toEqual({ at: 0, to: 'C1', items: items(2), replyTo: 'handle-1' });
     expect(await states(2)).toEqual(['delivered']);
@@ -60,7 +81,7 @@ describe('what belongs together', () => {
     await run();
     expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
     expect(sent[1]).not.toHaveProperty('amends');
-    add([sameTransaction(3, 'B')]);
+    add([sameTransaction(3, 'A')]);
     await run();
     expect(sent[2]).toMatchObject({ items: items(1, 3), amends: 'handle-1' });
   });

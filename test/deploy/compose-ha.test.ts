@@ -209,6 +209,8 @@ describe.each(COMPOSE_FILES)('%s', (file) => {
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
         stop_grace_period: '30s',
+        // A core dump would hold every secret.
+        ulimits: { core: 0 },
       });
     }
   });

@@ -60,6 +60,8 @@ test('the command finds its program through a link, and names the directories th
   const unit = await readUnit();
   expect([unit('StateDirectory'), unit('WorkingDirectory')]).toEqual([['tocsin'], ['/var/lib/tocsin']]);
   expect(unit('CacheDirectory')).toEqual(['tocsin']);
+  // A core dump would hold every secret.
+  expect(unit('LimitCORE')).toEqual(['0']);
   expect(unit('Environment').join(' ')).toContain('XDG_CACHE_HOME=/var/cache/tocsin');
 });
 

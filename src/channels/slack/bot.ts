@@ -1,4 +1,5 @@
 /** Messages by the bot token: new ones, replies, messages with a file, and changes of earlier messages. */
+import { type Alert, isAnnouncement, isPlayedDown } from '../../alert.ts';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { DeliveryError, factsOf } from '../../errors.ts';
 import { statusText } from '../../net.ts';
@@ -26,18 +27,26 @@ const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): { 
 
 type Posted = ReturnType<typeof postedOf>;
 
+/** In a thread only those hear of it who follow the thread: what asks for somebody stands in the channel, too. */
+const isForAll = (alerts: readonly Alert[]): boolean =>
+  alerts.some((alert) => !isAnnouncement(alert) && !isPlayedDown(alert));
+
 const badMessage = (message: string, code: string): DeliveryError =>
   new DeliveryError('bad-message', message, { code });
 
 export const createBot = (call: Call, files: Files, permits: Pick<FilePermits, 'refuse'>) => {
   /** As a reply to the message that it belongs to, or by itself if Slack takes no reply there. */
-  const post = async ({ destination, body, replyTo }: Message<SlackBody>, signal: AbortSignal): Promise<Posted> => {
+  const post = async (
+    { destination, body, replyTo, alerts }: Message<SlackBody>,
+    signal: AbortSignal,
+  ): Promise<Posted> => {
     const { file: _file, ...content } = body;
     const args = { channel: destination.address, ...content, ...WITHOUT_PREVIEWS };
     const { thread } = (replyTo === undefined ? undefined : parsePlace(replyTo)) ?? {};
     if (thread !== undefined) {
       try {
-        return postedOf(await call('chat.postMessage', { ...args, thread_ts: thread }, signal), thread);
+        const reply = { ...args, thread_ts: thread, ...(isForAll(alerts) && { reply_broadcast: true }) };
+        return postedOf(await call('chat.postMessage', reply, signal), thread);
       } catch (error) {
         if (!isThreadRefusal(error)) throw error;
       }

@@ -13,7 +13,7 @@ import { iso } from '../../time.ts';
 
 /** What the ledger says of an alert that names a transaction. */
 export interface Recorded {
-  alert: Pick<Alert, 'id' | 'service' | 'source' | 'type' | 'followUp'>;
+  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'followUp'>;
   deliveries: readonly { state: string; destination: { id: string } }[];
 }
 
@@ -27,16 +27,18 @@ const isInspection = ({ source, type, followUp }: Recorded['alert']): boolean =>
 const SENT: readonly string[] = ['delivered', 'waiting'];
 
 /**
- * The inspection's alert that covers a notification at a destination: an inspection of the same service has to be sent
- * there for every transaction that it names. `byTransaction`: the records of each of them, never empty.
+ * The inspection's alert that covers a notification at a destination: an inspection of the same protocol has to be sent
+ * there for every transaction that it names. Of another one, which anybody may have made, people think less.
+ * `byTransaction`: the records of each of them, never empty.
  */
 export const coveringAlertAt = (
-  { service }: Alert,
+  { service, protocol }: Alert,
   destination: string,
   byTransaction: readonly (readonly Recorded[])[],
 ): Alert['id'] | undefined => {
   const isCovering = ({ alert, deliveries }: Recorded): boolean =>
     alert.service === service &&
+    alert.protocol === protocol &&
     isInspection(alert) &&
     deliveries.some(({ state, destination: { id } }) => id === destination && SENT.includes(state));
   const covering = byTransaction.map((records) => records.find(isCovering));
@@ -151,9 +153,9 @@ export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: Correl
  */
 export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>) => {
   const { isOn } = correlationSettings(config);
-  /** By service and destination, the transactions of the inspections that are sent there. */
+  /** By destination, service and protocol, the transactions of the inspections that are sent there. */
   const sent = new Map<string, Set<string>>();
-  const keyOf = ({ service }: Alert, { id }: Destination): string => `${id} ${service}`;
+  const keyOf = ({ service, protocol }: Alert, { id }: Destination): string => `${id} ${service} ${protocol}`;
 
   const note = (alert: Alert, destinations: readonly Destination[]): void => {
     if (alert.txHash === undefined || !isInspection(alert)) return;

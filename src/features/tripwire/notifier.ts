@@ -46,17 +46,22 @@ export const isOnlyHeld = (
 interface AudienceInput extends ChangeRoutes {
   fallback: readonly Destination[];
   isCritical: boolean;
+  /** Nobody had it before. */
+  isNew: boolean;
   /** It may be sent to. */
   isOpen(destination: Destination): boolean;
   /** It takes messages now, as far as is known. */
   isWell(destination: Destination): boolean;
 }
 
-/** Old and new destinations; with the fallback where it is critical, or where no person among them can be reached. */
+/**
+ * Old and new destinations; with the fallback where it is critical, or where no person among the old ones can be reached:
+ * the new ones may be those of who made the change.
+ */
 export const audienceOf = (input: AudienceInput): readonly Destination[] => {
-  const { before, after, fallback, isCritical, isOpen, isWell } = input;
+  const { before, after, fallback, isCritical, isNew, isOpen, isWell } = input;
   const own = [...before, ...after].filter(isOpen);
-  const isHeard = own.some((one) => isHuman(one) && isWell(one));
+  const isHeard = (isNew ? after : before).some((one) => isHuman(one) && isOpen(one) && isWell(one));
   const all = isHeard && !isCritical ? own : [...own, ...fallback];
   return onceEach(all);
 };
@@ -145,8 +150,8 @@ const createSay =
     const people = news.flatMap(({ routes: { before, after } }) => [...before, ...after].filter(isHuman));
     const broken = await brokenAmong(outages, [...fallback, ...people]);
     const isWell = (one: Destination): boolean => !broken(one);
-    const audienceFor = ({ routes, isCritical }: DescribedChange) =>
-      audienceOf({ ...routes, isCritical, fallback, isOpen, isWell });
+    const audienceFor = ({ change, routes, isCritical }: DescribedChange) =>
+      audienceOf({ ...routes, isCritical, isNew: change.before === undefined, fallback, isOpen, isWell });
     const groups = groupsOf(news.map((change) => ({ change, audience: audienceFor(change) })));
     for (const { destinations, changes } of groups) {
       // The same changes since the same version are the same announcement, found by any daemon.

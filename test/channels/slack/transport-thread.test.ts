@@ -83,6 +83,21 @@ describe('threads', () => {
     expect(receiver.received().map(({ raw }) => raw.threadTs)).toEqual([undefined, root, root]);
   });
 
+  test('a reply stands in the channel, too, unless it plays down or is our own', async () => {
+    const { one, send, receiver } = await open();
+    const replyTo = handleOf(await send(one([makeAlert(1)])));
+    const followUp = { of: makeAlert(1).id, was: 'suspecious', is: 'critical' };
+    const replies: Alert[] = [
+      { ...makeAlert(2), type: 'inspection.upgraded', followUp },
+      { ...makeAlert(3), type: 'inspection.downgraded', followUp: { ...followUp, is: 'ok' } },
+      { ...makeAlert(4), source: 'notifications', type: 'tocsin.alert.acknowledged', item: { message: 'Ann has it.' } },
+      makeAlert(5),
+    ];
+    for (const alert of replies) await send({ ...one([alert]), replyTo });
+    const broadcasts = receiver.received().map(({ raw }) => raw.isBroadcast === true);
+    expect(broadcasts).toEqual([false, true, false, false, true]);
+  });
+
   test('a channel by name gives a handle of its id, which finds the message', async () => {
     const { one, send, amend, receiver } = await open();
     const named = destinationOf('slack', '#ops');

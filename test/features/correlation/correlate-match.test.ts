@@ -4,8 +4,11 @@ import { notificationAlert } from '../../support/alerts.ts';
 
 const NOTIFICATION = notificationAlert('Something was seen');
 
+const { service, protocol } = NOTIFICATION;
+const TOLD = { id: 'alert-1', service, protocol, source: 'inspections', type: 'inspection.critical' } as const;
+
 const recorded = (alert: Partial<Recorded['alert']> = {}, state = 'delivered', id = 'slack-1'): Recorded => ({
-  alert: { id: 'alert-1', service: 'main', source: 'inspections', type: 'inspection.critical', ...alert },
+  alert: { ...TOLD, ...alert },
   deliveries: [
     { state: 'delivered', destination: { id: 'webhook-1' } },
     { state, destination: { id } },
@@ -30,6 +33,7 @@ test.each([
 
 test.each<[string, Recorded]>([
   ['of another service', recorded({ service: 'second' })],
+  ['of another protocol', recorded({ protocol: 'Decoy' })],
   ['that is a notification itself', recorded({ source: 'notifications', type: 'notification.created' })],
   ['that is a follow-up', recorded({ followUp: { of: 'alert-0', was: 'critical' } })],
   ['that goes elsewhere', recorded({}, 'delivered', 'email-1')],

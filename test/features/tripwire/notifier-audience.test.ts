@@ -30,7 +30,7 @@ describe('the last person', () => {
 });
 
 describe('the audience', () => {
-  const input = { before: [A, HOOK], after: [HOOK, B], fallback: [ONCALL], isCritical: false };
+  const input = { before: [A, HOOK], after: [HOOK, B], fallback: [ONCALL], isCritical: false, isNew: false };
   const all = { isOpen: () => true, isWell: () => true };
 
   test('is the old and the new destinations, each once', () => {
@@ -42,6 +42,15 @@ describe('the audience', () => {
     expect(audienceOf({ ...input, ...all, before: [HOOK], after: [] })).toEqual([HOOK, ONCALL]);
     expect(audienceOf({ ...input, ...all, isWell: ({ kind }) => kind === 'webhook' })).toContain(ONCALL);
     expect(audienceOf({ ...input, ...all, isOpen: (one) => one === HOOK })).toEqual([HOOK, ONCALL]);
+  });
+
+  test('is the fallback, too, where the only person who can be reached came with the change', () => {
+    expect(audienceOf({ ...input, ...all, before: [], after: [B] })).toEqual([B, ONCALL]);
+    expect(audienceOf({ ...input, ...all, before: [HOOK], after: [HOOK, B] })).toEqual([HOOK, B, ONCALL]);
+    expect(audienceOf({ ...input, ...all, isWell: (one) => one !== A })).toEqual([A, HOOK, B, ONCALL]);
+    expect(audienceOf({ ...input, ...all, isOpen: (one) => one !== A })).toEqual([HOOK, B, ONCALL]);
+    // Of what is new nobody could hear before.
+    expect(audienceOf({ ...input, ...all, before: [], after: [B], isNew: true })).toEqual([B]);
   });
 });
 

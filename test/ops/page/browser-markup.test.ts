@@ -166,10 +166,14 @@ const previewsOf = async (kind: ChannelKind, text: string): Promise<[name: strin
   const bodies = alertsWith(text).flatMap((alerts) =>
     compose({ destination: destinationOf(kind, address), alerts }, context, settings),
   );
-  const mails =
-    kind === 'email' ? bodies.map((body, n) => [`mail ${n}`, String((body as { html?: string }).html)]) : [];
+  const mails = bodies.map((body) => String((body as { html?: string }).html)).join('\n');
   const page = previewPage(kind, bodies, { now: Date.parse(SENT_AT), timeZone: 'UTC' });
-  return [[`the preview of ${kind}`, page], ...(mails as [string, string][])];
+  return kind === 'email'
+    ? [
+        ['the preview of mails', page],
+        ['the mails', mails],
+      ]
+    : [[`the preview of ${kind}`, page]];
 };
 
 describe.skipIf(chromiumPath === undefined)('markup and scripts from outside (skipped: no Chromium in PATH)', () => {

@@ -10,6 +10,8 @@ export interface SlackMessage {
   blocks: JsonValue[];
   attachments: JsonValue[];
   threadTs?: string;
+  /** A reply that stands in the channel, too. */
+  isBroadcast?: true;
   /** What would notify somebody, e.g. `<!channel>`. */
   mentions: string[];
 }
@@ -73,5 +75,6 @@ export const readSlackMessage = (fields: JsonObject, requireText: boolean): Slac
     attachments,
     mentions,
     ...(typeof threadTs === 'string' && { threadTs }),
+    ...(String(fields.reply_broadcast) === 'true' && { isBroadcast: true }),
   };
 };

@@ -1,0 +1,47 @@
+/** Who has the service's write key tries to bury alerts: the people have them, or somebody hears of what was changed. */
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { EVIL, email, FALLBACK, mailsTo, ONCALL, watch } from './attacked.ts';
+
+const HASH = `0x${'ed'.repeat(32)}`;
+const CHANNEL = [{ name: 'slack', contacts: ['C0VAULT0001'] }];
+const CHANGED = 'The protocol Vault has other channels at the monitoring service sandbox';
+
+test('who reads a protocol through the fallback hears that somebody else was made its reader', async () => {
+  const { service, told, critical } = await watch(['Vault'], FALLBACK, { channels: [] });
+  await told(ONCALL, critical('Vault').txHash);
+  service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
+  await told(EVIL, CHANGED);
+  await told(ONCALL, CHANGED);
+});
+
+test('a change while the old readers cannot be reached is heard by the fallback', async () => {
+  const options = { kinds: ['email', 'slack'], channels: CHANNEL } as const;
+  const { service, told, critical, slack } = await watch(['Vault'], FALLBACK, { ...options, channels: CHANNEL });
+  const repair = slack.revokeToken();
+  critical('Vault');
+  await told(ONCALL, 'Slack has revoked our bot token');
+  service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
+  await told(ONCALL, CHANGED);
+  repair();
+});
+
+test('a decoy that was found in the same transaction takes in nothing', async () => {
+  const { world, service, told, critical, slack } = await watch(
+    ['Vault', 'Decoy'],
+    { alerts: { correlate: true } },
+    { kinds: ['email', 'slack'], channels: [...CHANNEL, ...email('vault@example.com')] },
+  );
+  service.replaceChannels({ protocol: 'Decoy' }, [...CHANNEL, ...email('vault@example.com')]);
+  await told('vault@example.com', 'The protocol Decoy has other channels');
+  const posts = (said: string) => slack.received().filter(({ text }) => text.includes(said) && text.includes(HASH));
+  critical('Decoy', HASH);
+  await until('the decoy is there', () => posts('CRITICAL · Decoy').length > 0);
+  await told('vault@example.com', HASH);
+  world.notification('Vault', `All of the vault went out in ${HASH}`);
+  await told('vault@example.com', 'All of the vault went out');
+  critical('Vault', HASH);
+  // In the place of the other one nobody would hear of it.
+  await until('the real one stands by itself', () => posts('CRITICAL · Vault').length > 0);
+  expect(mailsTo(world, 'vault@example.com', 'All of the vault went out')).toHaveLength(1);
+});
