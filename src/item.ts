@@ -160,6 +160,10 @@ const digest = (length: number, parts: readonly string[]): string =>
 export const alertId = (service: string, source: Source, itemId: string): string =>
   digest(32, [service, source, itemId]);
 
+/** Identity of an item whose id the service had given to another one: of another transaction or protocol. */
+export const otherAlertId = (first: string, protocol: string, txHash = ''): string =>
+  digest(32, ['other', first, protocol, txHash]);
+
 /** Identity of the `count`th follow-up of an alert: the same however often the same change is noticed. */
 export const followUpId = (first: string, change: Change, count: number): string =>
   digest(32, ['follow-up', first, change, String(count)]);

@@ -1,6 +1,7 @@
 /** Composes one poll: the services and what they list, and the way from a cursor over the pages to the next cursor. */
 import type { Alert } from '../alert.ts';
 import type { Item } from '../item.ts';
+import { createDistinguish } from '../ledger/distinguish.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { createPollReport } from '../ops/poll-report.ts';
 import { createCatalog, createNameFilter, type Heard } from '../poll/catalog.ts';
@@ -109,6 +110,7 @@ export const openPoller = (context: ReadingContext, source: Source, report: Repo
     commits: store.commits,
     lock: lockWhileItCounts(context),
     memory,
+    distinguish: createDistinguish(store.ledger),
     dispatch,
     onPage: async (stream, page) => {
       // A long walk through the past is a turning loop, too.

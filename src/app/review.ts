@@ -9,6 +9,7 @@ import { createListedLately } from '../features/audit/lost-deliveries.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createRecheckJob } from '../features/recheck/job.ts';
 import { createRouting, fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
+import { createDistinguish } from '../ledger/distinguish.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/cursor.ts';
 import { createLateItems } from '../poll/ingest.ts';
@@ -23,8 +24,9 @@ import { catalogOf } from './view.ts';
 type Dispatch = (alerts: readonly Alert[]) => Promise<void>;
 
 const lateItemsOf = ({ store, now }: Pick<Shared, 'store' | 'now'>, dispatch: Dispatch) => {
-  const { cursors, commits, locks } = store;
-  return createLateItems({ cursors, commits, lock: createPollLock(locks), dispatch, now });
+  const { cursors, commits, locks, ledger } = store;
+  const distinguish = createDistinguish(ledger);
+  return createLateItems({ cursors, commits, lock: createPollLock(locks), distinguish, dispatch, now });
 };
 
 export const openRechecks = (context: Context, { serviceOf }: Reading, dispatching: Dispatching) => {

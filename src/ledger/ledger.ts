@@ -37,7 +37,7 @@ const waitingRecord = (destination: Destination, at: string, by?: string): Deliv
 /** How many milliseconds an attempt waits, so that others are recorded along with it. */
 const GATHER_MS = 5;
 
-/** KEYS: alerts; ARGV: a destination. A pipeline would cost this process more, a command for each of them. */
+/** KEYS: alerts; ARGV: a field, such as a destination. A pipeline would cost this process more, a command for each of them. */
 const READ = `
 local found = {}
 for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
@@ -55,6 +55,21 @@ return oldest or false`;
 
 /** A digest may have thousands of alerts: after this many, other records get their turn. */
 const RECORDED_AT_ONCE = 250;
+
+/** One field of each alert. */
+const readField = async (
+  redis: Redis | Cluster,
+  keys: LedgerKeys,
+  field: string,
+  ids: readonly Alert['id'][],
+): Promise<(string | null)[]> => {
+  const texts: (string | null)[] = [];
+  for (const chunk of chunksOf(ids, READ_AT_ONCE)) {
+    const own = chunk.map(keys.alert);
+    texts.push(...((await redis.eval(READ, own.length, ...own, field)) as (string | null)[]));
+  }
+  return texts;
+};
 
 /** What changes with a delivery. */
 const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
@@ -74,14 +89,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     return groups.map(({ length }) => states.splice(0, length));
   }, GATHER_MS);
 
-  const textsOf = async ({ id }: Target, ids: readonly Alert['id'][]): Promise<(string | null)[]> => {
-    const texts: (string | null)[] = [];
-    for (const chunk of chunksOf(ids, READ_AT_ONCE)) {
-      const own = chunk.map(keys.alert);
-      texts.push(...((await redis.eval(READ, own.length, ...own, id)) as (string | null)[]));
-    }
-    return texts;
-  };
+  const textsOf = (destination: Target, ids: readonly Alert['id'][]) => readField(redis, keys, destination.id, ids);
 
   return {
     /** Records deliveries as waiting; `by` names who asked for them, where that is not the routes. Known ones stay as they are. */
@@ -138,6 +146,11 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
         deliveries: Object.entries(deliveries).map(([destination, text]) => parseRecord(destination, text)),
       };
     },
+    /** What these alerts are about, in their order; undefined for one that it does not know. */
+    summaries: async (ids: readonly Alert['id'][]) =>
+      (await readField(redis, keys, ALERT_FIELD, ids)).map((text, index) =>
+        text === null ? undefined : parseSummary(ids[index] ?? '', text),
+      ),
     /** How many deliveries wait, by destination id; a destination without any is left out. */
     waitingByDestination: async (): Promise<Record<string, number>> => {
       const counts = Object.entries(await redis.hgetall(keys.waiting));

@@ -6,7 +6,7 @@ import { plainName } from '../text.ts';
 import { iso } from '../time.ts';
 import type { CommitStore } from './commit-store.ts';
 import type { Cursor, Cursors, PollLock, Track } from './cursor.ts';
-import type { Identity, Seen } from './seen.ts';
+import { type Identity, identityOf, type Seen } from './seen.ts';
 import type { Window } from './windows.ts';
 
 export interface IngestSettings {
@@ -16,9 +16,14 @@ export interface IngestSettings {
   lookback: number;
 }
 
+/** The same alerts, each with the id that is its own. */
+export type Distinguish = (alerts: readonly Alert[]) => Promise<Alert[]>;
+
 interface IngestDependencies {
   seen: Seen;
   commits: Pick<CommitStore, 'remember'>;
+  /** Default: they have it. */
+  distinguish?: Distinguish;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
   now(): number;
@@ -81,7 +86,10 @@ export const standingOf = (item: Item, windows: readonly Window[], settings: Ing
   return isSettled ? 'settled' : 'open';
 };
 
-export const createIngest = ({ seen, commits, dispatch, now, settings }: IngestDependencies) => {
+const asTheyAre: Distinguish = async (alerts) => [...alerts];
+
+export const createIngest = (dependencies: IngestDependencies) => {
+  const { seen, commits, distinguish = asTheyAre, dispatch, now, settings } = dependencies;
   const { assessments, lookback } = settings;
   /**
    * An item dated before the start is history where the first read finds it. One that shows up afterwards was written
@@ -96,8 +104,8 @@ export const createIngest = ({ seen, commits, dispatch, now, settings }: IngestD
     for (const item of items) {
       if (!isWanted(item, assessments) || !isInWindow(item, window, lookback)) continue;
       const alert = toAlert(item, window.track.service, window.track.protocol, readAt);
-      const identity = { id: alert.id, latest: latestOf(item) ?? readAt };
-      found.set(alert.id, { alert, identity, past: isPast(item, window.cursor) });
+      const identity = identityOf(alert, latestOf(item) ?? readAt);
+      found.set(identity.id, { alert, identity, past: isPast(item, window.cursor) });
     }
     if (found.size === 0) return 0;
     const identities = [...found.values()].map(({ identity }) => identity);
@@ -105,7 +113,7 @@ export const createIngest = ({ seen, commits, dispatch, now, settings }: IngestD
     const fresh = unknown.flatMap(({ id }) => found.get(id) ?? []).filter(({ past }) => !past);
     if (fresh.length > 0) {
       if (!(await lock.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
-      await dispatch(fresh.map(({ alert }) => alert));
+      await dispatch(await distinguish(fresh.map(({ alert }) => alert)));
     }
     // Mostly none: what the overlap brings again is remembered.
     await commits.remember(lock, window.track, [...unknown, ...later]);
@@ -120,7 +128,7 @@ export const createIngest = ({ seen, commits, dispatch, now, settings }: IngestD
   };
 };
 
-interface LateItemsDependencies extends Pick<IngestDependencies, 'commits' | 'dispatch' | 'now'> {
+interface LateItemsDependencies extends Pick<IngestDependencies, 'commits' | 'distinguish' | 'dispatch' | 'now'> {
   cursors: Pick<Cursors, 'get'>;
   lock: PollLock;
 }
@@ -129,7 +137,14 @@ interface LateItemsDependencies extends Pick<IngestDependencies, 'commits' | 'di
 export type Unknown = (track: Track, alerts: readonly Alert[]) => Promise<Alert[]>;
 
 /** Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock. */
-export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateItemsDependencies) => ({
+export const createLateItems = ({
+  cursors,
+  commits,
+  lock,
+  distinguish = asTheyAre,
+  dispatch,
+  now,
+}: LateItemsDependencies) => ({
   /** Gives the alerts that were queued; undefined where a poll reads the track just now: try again. */
   ingest: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
     const held = await lock.take([track]);
@@ -140,12 +155,12 @@ export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateI
       const readAt = now();
       // Items that were written before the track began are history, which is not forwarded.
       const news = items.filter((item) => (latestOf(item) ?? cursor.start) > cursor.start);
-      const alerts = news.map((item) => toAlert(item, track.service, track.protocol, readAt));
+      const alerts = await distinguish(news.map((item) => toAlert(item, track.service, track.protocol, readAt)));
       const latest = new Map(alerts.map(({ id }, index) => [id, latestOf(news[index] as Item) ?? readAt]));
       const fresh = await unknown(track, alerts);
       if (fresh.length === 0) return [];
       await dispatch(fresh);
-      const identities = fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? readAt }));
+      const identities = fresh.map((alert) => identityOf(alert, latest.get(alert.id) ?? readAt));
       await commits.remember(held, track, identities);
       return fresh;
     } finally {

@@ -12,7 +12,7 @@ import type { HeldLock } from '../redis/lock.ts';
 import type { Reason } from './catalog.ts';
 import type { CommitStore } from './commit-store.ts';
 import type { Advance, Cursor, Cursors, PollLock, Track } from './cursor.ts';
-import { createIngest, type IngestSettings } from './ingest.ts';
+import { createIngest, type Distinguish, type IngestSettings } from './ingest.ts';
 import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import {
   createItemMemory,
@@ -107,6 +107,8 @@ export interface PollerDependencies extends CommitDependencies {
   commits: Pick<CommitStore, 'remember' | 'advance' | 'finish'>;
   lock: PollLock;
   memory: Pick<ReadMemory, 'recall' | 'keep' | 'move' | 'forget'>;
+  /** Default: they have it. */
+  distinguish?: Distinguish;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
   /** Called for every page as it is ingested, to count items and report malformed ones; without items it had before. */

@@ -18,9 +18,9 @@ const MOST_REMEMBERED = 100;
 /** `reported`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
 type ItemState = 'reported' | 'done';
 
-/** An item whose assessment or date has changed is another one. */
-const keyOf = ({ itemId, assessment = '', dates }: Item): string =>
-  `${itemId} ${assessment} ${Math.max(...Object.values(dates))}`;
+/** An item whose transaction, assessment or date has changed is another one. */
+const keyOf = ({ itemId, txHash = '', assessment = '', dates }: Item): string =>
+  `${itemId} ${txHash} ${assessment} ${Math.max(...Object.values(dates))}`;
 
 /** Which items on a stream's pages are new: those that this daemon has not seen done. */
 export const createItemMemory = (tracks: number, settings: IngestSettings) => {

@@ -1,6 +1,6 @@
 /** What was read before: identities that are queued already, items that are counted, malformed ones that are reported. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Source } from '../alert.ts';
+import type { Alert, Source } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { alertId, contentId, type Item, type MalformedItem } from '../item.ts';
 import { execute } from '../redis/pipeline.ts';
@@ -12,6 +12,14 @@ export interface Identity {
   /** The item's latest date in epoch milliseconds: it is remembered as long as a read can bring it again. */
   latest: number;
 }
+
+type Identified = Pick<Alert, 'service' | 'source' | 'itemId' | 'txHash'>;
+
+/** Of the item, whichever alert it is: under one id a service may give another transaction. */
+export const identityOf = ({ service, source, itemId, txHash }: Identified, latest = 0): Identity => {
+  const id = alertId(service, source, itemId);
+  return { id: txHash === undefined ? id : contentId(id, txHash), latest };
+};
 
 const CHUNK = 500;
 

@@ -98,7 +98,7 @@ async function* ownPages(
 
 const NONE: ReadonlySet<string> = new Set();
 
-const identify = ({ itemId }: Item): string => itemId;
+const identify = ({ itemId, txHash = '' }: Item): string => `${itemId} ${txHash}`;
 
 export const createFeed = (
   client: ServiceClient,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { createCursors, createPollLock, type Track } from '../../src/poll/cursor.ts';
 import { createLateItems, type Unknown } from '../../src/poll/ingest.ts';
-import { createSeen } from '../../src/poll/seen.ts';
+import { createSeen, identityOf } from '../../src/poll/seen.ts';
 import { createLocks } from '../../src/redis/lock.ts';
 import { openCommits } from '../support/commits.ts';
 import { makeItem, T0 } from '../support/items.ts';
@@ -31,9 +31,9 @@ const setUp = async () => {
   const unseen: Unknown = async (track, alerts) => {
     const ids = await seen.unknown(
       track,
-      alerts.map(({ id }) => ({ id, latest: 0 })),
+      alerts.map((alert) => identityOf(alert)),
     );
-    return alerts.filter(({ id }) => ids.some((identity) => identity.id === id));
+    return alerts.filter((alert) => ids.some(({ id }) => identityOf(alert).id === id));
   };
   return { cursors, lock, dispatched, crash, ingest, unseen };
 };

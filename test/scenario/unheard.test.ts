@@ -45,3 +45,23 @@ test('a decoy that was found in the same transaction takes in nothing', async ()
   await until('the real one stands by itself', () => posts('CRITICAL · Vault').length > 0);
   expect(mailsTo(world, 'vault@example.com', 'All of the vault went out')).toHaveLength(1);
 });
+
+test('an id that people had an alert of hides no other transaction, and mutes none', async () => {
+  const window = { protocols: ['Test*'], from: '00:00', to: '24:00', reason: 'tests' };
+  const { world, service, owner, told, critical, console } = await watch(['Vault', 'Test'], {
+    mutes: { windows: [window] },
+  });
+  const { _id: id, txHash: first } = critical('Vault');
+  await told(owner('Vault'), first);
+  const now = service.now();
+  service.changeInspection(id, { txHash: HASH, createdAt: now, txTimestamp: now });
+  await told(owner('Vault'), HASH);
+
+  service.replaceChannels({ protocol: 'Test' }, email(owner('Vault')));
+  await told(owner('Vault'), 'The protocol Test has other channels');
+  const muted = critical('Test');
+  await until('it is muted', async () => (await console.run('trace', muted._id)).out.includes('muted'));
+  service.insertInspection({ ...muted, protocol: 'Vault' });
+  await told(owner('Vault'), muted.txHash);
+  expect(mailsTo(world, owner('Vault'), first)).toHaveLength(1);
+});

@@ -5,11 +5,12 @@ import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/dispatch.ts';
 import type { Item } from '../../item.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
+import { createDistinguish } from '../../ledger/distinguish.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import type { Cursors, Track } from '../../poll/cursor.ts';
 import { isWanted, type LateItems, toAlert, type Unknown } from '../../poll/ingest.ts';
-import type { Seen } from '../../poll/seen.ts';
+import { identityOf, type Seen } from '../../poll/seen.ts';
 import type { JobScan } from '../../queue/scan.ts';
 import type { Locks } from '../../redis/lock.ts';
 import type { ServiceClient, ServiceClock } from '../../service/client.ts';
@@ -32,7 +33,7 @@ export interface AuditParts {
   settings: Pick<Config['alerts'], 'assessments' | 'sources'> &
     Pick<Config['poll'], 'lookback' | 'overlap'> &
     Pick<Config['audit'], 'lostAfter'>;
-  ledger: Pick<Ledger, 'read' | 'recordAttempt' | 'waitingByDestination'>;
+  ledger: Pick<Ledger, 'read' | 'summaries' | 'recordAttempt' | 'waitingByDestination'>;
   alertIndex: Pick<AlertIndex, 'open' | 'between' | 'trimmedTo'>;
   seen: Pick<Seen, 'unknown'>;
   cursors: Pick<Cursors, 'get' | 'begun'>;
@@ -96,6 +97,7 @@ const isDated = ({ dates }: Item): boolean => Object.values(dates).length > 0;
 
 /** Gives what became of each item. */
 const createAccounting = ({ ledger, seen, routesOf }: Compared) => {
+  const distinguish = createDistinguish(ledger);
   /** Why the ledger may lack an alert. */
   const excuseOf = async (alert: Alert, isUnseen: boolean, { closed }: AuditWindow): Promise<Account> => {
     if ((await routesOf(alert)).skipped) return 'unwanted';
@@ -116,9 +118,14 @@ const createAccounting = ({ ledger, seen, routesOf }: Compared) => {
 
   /** What polls have seen is asked first, the ledger second: a poll writes them in the other order. */
   return async (track: Track, found: readonly Found[], window: AuditWindow): Promise<Accounted[]> => {
-    const identities = found.map(({ alert: { id } }) => ({ id, latest: 0 }));
+    const identities = found.map(({ alert }) => identityOf(alert));
     const unseen = new Set((await seen.unknown(track, identities)).map(({ id }) => id));
-    return Promise.all(found.map((one) => accountFor(one, unseen.has(one.alert.id), window)));
+    const alerts = await distinguish(found.map(({ alert }) => alert));
+    return Promise.all(
+      found.map(({ item, alert }, index) =>
+        accountFor({ item, alert: alerts[index] ?? alert }, unseen.has(identityOf(alert).id), window),
+      ),
+    );
   };
 };
 
@@ -130,7 +137,7 @@ const openReading = ({ settings: { assessments, lookback }, serviceOf, now }: Co
       yield items
         .filter((item) => isWanted(item, assessments) && isDated(item))
         .map((item) => ({ item, alert: toAlert(item, service, protocol, now()) }))
-        .filter(({ alert: { id } }) => seen.size < seen.add(id).size);
+        .filter(({ alert }) => seen.size < seen.add(identityOf(alert).id).size);
     }
   };
 

@@ -4,17 +4,18 @@ import { type Alert, type Destination, isHuman } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RoutedAlert } from '../../dispatch/parcels.ts';
 import { alertId, type Item } from '../../item.ts';
+import { createDistinguish } from '../../ledger/distinguish.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import type { FailureLog } from '../../ops/failure-log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { LateItems, Unknown } from '../../poll/ingest.ts';
-import type { Seen } from '../../poll/seen.ts';
+import { identityOf, type Seen } from '../../poll/seen.ts';
 import type { Stream } from '../../poll/stream.ts';
 import type { Service } from '../../service/open.ts';
 import { createRecheck } from './recheck.ts';
-import type { RecheckStore } from './store.ts';
+import type { RecheckStore, Watched } from './store.ts';
 import { type FirstAlert, firstRecheck } from './verdict.ts';
 
 interface RecheckConfig {
@@ -32,7 +33,7 @@ export const recheckEveryMs = ({ alerts }: RecheckConfig): number =>
   Math.max(SHORTEST_MS, Math.min(LONGEST_MS, Math.floor(Math.min(...alerts.secondLook) / 8)));
 
 interface FollowUpDependencies {
-  ledger: Pick<Ledger, 'read'>;
+  ledger: Pick<Ledger, 'read' | 'summaries'>;
   /** Where alerts of its protocol may go now, the fallback's destinations among them. */
   destinationsOf(alert: Alert): Promise<Destination[]>;
   /** Enqueues alerts whose destinations are known, but for what is muted or held. Gives how many parcels were queued. */
@@ -56,8 +57,14 @@ export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }:
   };
 
   return {
-    firstAlertOf: async (service: string, itemId: string): Promise<FirstAlert | undefined> => {
-      const record = await ledger.read(alertId(service, 'inspections', itemId));
+    firstAlertOf: async (
+      service: string,
+      { protocol, itemId, txHash }: Pick<Watched, 'protocol' | 'itemId' | 'txHash'>,
+    ): Promise<FirstAlert | undefined> => {
+      const identified = { protocol, ...(txHash === undefined ? {} : { txHash }) };
+      const id = alertId(service, 'inspections', itemId);
+      const [own] = await createDistinguish(ledger)([{ id, source: 'inspections' as const, ...identified }]);
+      const record = await ledger.read(own?.id ?? id);
       if (!record) return undefined;
       const destinations = record.deliveries.filter(isRecipient);
       return {
@@ -149,10 +156,10 @@ export const createWatch = ({ config, store, serviceOf, failureLog, log }: Watch
 const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies) => {
   /** A poll may have queued it meanwhile, or have found that no trigger asks for it. */
   const unknown: Unknown = async (track, alerts) => {
-    const identities = alerts.map(({ id }) => ({ id, latest: 0 }));
-    const ids = new Set((await seen.unknown(track, identities)).map(({ id }) => id));
+    const identities = alerts.map((alert) => identityOf(alert));
+    const unseen = new Set((await seen.unknown(track, identities)).map(({ id }) => id));
     const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
-    return alerts.filter(({ id }, index) => ids.has(id) && records[index] === undefined);
+    return alerts.filter((alert, index) => unseen.has(identityOf(alert).id) && records[index] === undefined);
   };
 
   return async (service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'> => {

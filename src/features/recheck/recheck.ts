@@ -25,7 +25,7 @@ interface ActDependencies {
   store: Pick<RecheckStore, 'keep' | 'drop'>;
   settings: RecheckSettings;
   /** Undefined where the ledger has no alert of the inspection. */
-  firstAlertOf(service: string, itemId: string): Promise<FirstAlert | undefined>;
+  firstAlertOf(service: string, watched: Watched): Promise<FirstAlert | undefined>;
   /** Forwards as a poll would: `busy` where that has to wait, `known` where there is nothing to forward. */
   forward(service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'>;
   /** Queues a follow-up for those destinations. Durable when it resolves. */
@@ -71,7 +71,7 @@ export const createAct = ({ store, settings, clock, firstAlertOf, ...dependencie
 
   /** On one inspection as it was seen now. */
   return async (service: string, watched: Watched, sighting: Sighting): Promise<Outcome> => {
-    const first = await firstAlertOf(service, watched.itemId);
+    const first = await firstAlertOf(service, watched);
     const verdict = judge(watched, sighting, first, settings.assessments);
     switch (verdict.kind) {
       case 'forward':

@@ -56,6 +56,10 @@ export const judge = (
 ): Verdict => {
   if (sighting.kind === 'unsure') return { kind: 'unsure' };
   const item = sighting.kind === 'found' ? sighting.item : undefined;
+  // The service has given its id to another transaction, which says nothing of this one.
+  if (item?.txHash !== undefined && watched.txHash !== undefined && item.txHash !== watched.txHash) {
+    return judgeUnsent(item, assessments);
+  }
   return first ? judgeSent(watched, item, first) : judgeUnsent(item, assessments);
 };
 

@@ -7,7 +7,7 @@ import { createLedger } from '../../../src/ledger/ledger.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
 import { createCursors } from '../../../src/poll/cursor.ts';
 import { toAlert } from '../../../src/poll/ingest.ts';
-import { createSeen } from '../../../src/poll/seen.ts';
+import { createSeen, identityOf } from '../../../src/poll/seen.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
 import { makeItem, T0 } from '../../support/items.ts';
@@ -109,7 +109,7 @@ describe('an item', () => {
     expect(await unread.run()).toMatchObject({ counts: { unread: 1 }, missing: [] });
     const seen = setUp({ pages: [[late]] });
     await seen.cursors.begin(TRACK, { start: T0, position: T0, sweptTo: T0 });
-    await seen.remember(TRACK, [{ id: seen.alertOf(late).id, latest: T0 }]);
+    await seen.remember(TRACK, [identityOf(seen.alertOf(late), T0)]);
     expect(await seen.run()).toMatchObject({ counts: { unread: 0 }, missing: [{ itemId: 'i-200' }] });
   });
 

@@ -24,7 +24,10 @@ const setUp = (states: readonly (readonly [Destination, DeliveryState])[], route
     })),
   };
   const followUps = createFollowUps({
-    ledger: { read: async (id) => (id === FIRST.id ? record : undefined) },
+    ledger: {
+      read: async (id) => (id === FIRST.id ? record : undefined),
+      summaries: async (ids) => ids.map((id) => (id === FIRST.id ? FIRST : undefined)),
+    },
     destinationsOf: async () => routed,
     dispatchRouted: async (alerts) => dispatched.push(...alerts),
     log: pino({ level: 'silent' }),
@@ -38,7 +41,7 @@ test('those who have the alert, or will, are named with what they were sent', as
     [MAIL, 'muted'],
     [HOOK, 'muted'],
   ]);
-  expect(await firstAlertOf('main', FIRST.itemId)).toEqual({
+  expect(await firstAlertOf('main', FIRST)).toEqual({
     alertId: FIRST.id,
     assessment: 'critical',
     destinations: [SLACK.id, MAIL.id],
@@ -50,11 +53,17 @@ test('nobody hears of it where its delivery has died, and a waiting one counts',
     [SLACK, 'dead'],
     [HOOK, 'waiting'],
   ]);
-  expect((await firstAlertOf('main', FIRST.itemId))?.destinations).toEqual([HOOK.id]);
+  expect((await firstAlertOf('main', FIRST))?.destinations).toEqual([HOOK.id]);
+});
+
+test('of an id that the service has given to another transaction, or protocol, the alert is another one', async () => {
+  const { firstAlertOf } = setUp([[SLACK, 'delivered']]);
+  expect(await firstAlertOf('main', { ...FIRST, txHash: `0x${'ee'.repeat(32)}` })).toBeUndefined();
+  expect(await firstAlertOf('main', { ...FIRST, protocol: 'Decoy' })).toBeUndefined();
 });
 
 test('an inspection without an alert has none', async () => {
-  expect(await setUp([]).firstAlertOf('main', 'another')).toBeUndefined();
+  expect(await setUp([]).firstAlertOf('main', { ...FIRST, itemId: 'another' })).toBeUndefined();
 });
 
 test('a follow-up goes once to each of the destinations that is still routed, and names where the first was muted', async () => {

@@ -46,7 +46,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     store,
     settings,
     lookUp: (_service, protocol, wanted, signal) => lookUp(protocol, wanted, signal),
-    firstAlertOf: async (_service, itemId) => ledger.get(itemId),
+    firstAlertOf: async (_service, { itemId }) => ledger.get(itemId),
     forward: async (_service, _protocol, { itemId, assessment = '' }) => {
       forwarded.push(itemId);
       record(itemId, assessment);

@@ -44,6 +44,16 @@ describe('of an inspection that people had an alert of', () => {
     expect(verdictOf(WATCHED, GONE, first)).toEqual({ kind: 'gone' });
   });
 
+  test('another transaction under its id says nothing of it, and is forwarded where it is wanted', () => {
+    const watched = { ...WATCHED, txHash: `0x${'aa'.repeat(32)}` };
+    const other = (assessment: string) => ({
+      kind: 'found' as const,
+      item: makeItem(1, { assessment, txHash: `0x${'ee'.repeat(32)}` }),
+    });
+    expect(verdictOf(watched, other('critical'))).toEqual({ kind: 'forward', item: other('critical').item });
+    expect(verdictOf(watched, other('ok'))).toEqual({ kind: 'same' });
+  });
+
   test('an answer that shows nothing changes nothing', () => {
     expect(verdictOf(WATCHED, { kind: 'unsure' })).toEqual({ kind: 'unsure' });
   });
