@@ -5,7 +5,7 @@ import { EVIL, email, FALLBACK, mailsTo, ONCALL, watch } from './attacked.ts';
 
 const HASH = `0x${'ed'.repeat(32)}`;
 const CHANNEL = [{ name: 'slack', contacts: ['C0VAULT0001'] }];
-const CHANGED = 'The protocol Vault has other channels at the monitoring service sandbox';
+const CHANGED = 'The protocol “Vault” has other channels at the monitoring service sandbox';
 
 test('who reads a protocol through the fallback hears that somebody else was made its reader', async () => {
   const { service, told, critical } = await watch(['Vault'], FALLBACK, { channels: [] });
@@ -33,7 +33,7 @@ test('a decoy that was found in the same transaction takes in nothing', async ()
     { kinds: ['email', 'slack'], channels: [...CHANNEL, ...email('vault@example.com')] },
   );
   service.replaceChannels({ protocol: 'Decoy' }, [...CHANNEL, ...email('vault@example.com')]);
-  await told('vault@example.com', 'The protocol Decoy has other channels');
+  await told('vault@example.com', 'The protocol “Decoy” has other channels');
   const posts = (said: string) => slack.received().filter(({ text }) => text.includes(said) && text.includes(HASH));
   critical('Decoy', HASH);
   await until('the decoy is there', () => posts('CRITICAL · Decoy').length > 0);
