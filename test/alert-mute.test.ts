@@ -6,10 +6,10 @@ const NOTHING = { protocols: [], detectors: [], destinations: [] };
 test.each([
   [
     { protocols: ['Lending Pool'], detectors: ['flashLoan', 'mixer'] },
-    'protocol Lending Pool; detectors flashLoan, mixer',
+    'protocol “Lending Pool”; detectors flashLoan, mixer',
   ],
   [{ destinations: ['C1', 'C2'] }, 'destinations C1, C2'],
-  [{ protocols: ['a\nb'] }, 'protocol a b'],
+  [{ protocols: ['a\nb'] }, 'protocol “a b”'],
 ])('%j reads %j', (scope, text) => expect(scopeText({ ...NOTHING, ...scope })).toBe(text));
 
 test('the log names a mute by its id, scope, reason and end', () => {

@@ -249,7 +249,7 @@ describe('a listing', () => {
     report.onListed('main', { ...change, malformed });
     const what = 'main: its protocols are listed in part';
     expect(conditions.current()).toMatchObject([
-      { name: 'listing', of: 'main', what, why: 'Decoy has more than 2000000 values' },
+      { name: 'listing', of: 'main', what, why: '“Decoy” has more than 2000000 values' },
     ]);
     report.onListUnfinished(
       'main',

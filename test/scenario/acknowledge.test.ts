@@ -344,7 +344,8 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
     expect(headers.references?.split(' ')[0]).toBe(first?.headers['in-reply-to']);
     expect(headers).not.toHaveProperty('importance');
     expect(said).toMatch(/Acknowledged by “ann”, \d\d:\d\d:\d\d UTC, on Slack C0SHARED01:/);
-    const what = destination === 'both@example.com' ? /2 alerts \((Vault, Bridge|Bridge, Vault)\)/ : /1 alert \(/;
+    const what =
+      destination === 'both@example.com' ? /2 alerts \((“Vault”, “Bridge”|“Bridge”, “Vault”)\)/ : /1 alert \(/;
     expect(said).toMatch(what);
     expect(html).toMatch(/<body[^>]*>\s*<div style="display:none[^>]*>Acknowledged by “ann”/);
   }

@@ -242,7 +242,7 @@ const deliveryEvents = ({ world, command }: Opened): Event[] => {
         ...['tocsin_deliveries_total{outcome="dead"}', 'tocsin_dead_removed_total'],
         'tocsin_fallback_alerts_total{reason="dead"}',
       ],
-      rises: ['tocsin_dead_deliveries', 'tocsin_trouble{trouble="dead"}'],
+      rises: ['tocsin_dead_deliveries', 'tocsin_trouble{trouble="destination"}'],
       mend: enable,
     },
     {

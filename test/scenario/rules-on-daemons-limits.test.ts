@@ -1,5 +1,4 @@
 /** The rules on real daemons, whose bounds are small, or which run in a process of their own. */
-import { connect } from 'node:net';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
@@ -179,26 +178,6 @@ test.concurrent('more than there is room for', async ({ onTestFinished }) => {
   });
 }, 240_000);
 
-/** Asks for connections and says nothing on them, as often as they are closed. Gives what ends it. */
-const holdConnections = (port: number, count: number): (() => void) => {
-  const open = new Set<ReturnType<typeof connect>>();
-  let isOver = false;
-  const hold = (): void => {
-    if (isOver) return;
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
-    open.add(socket);
-    socket.on('close', () => {
-      open.delete(socket);
-      hold();
-    });
-  };
-  for (let index = 0; index < count; index += 1) hold();
-  return () => {
-    isOver = true;
-    for (const socket of open) socket.destroy();
-  };
-};
-
 /** Of which it takes a third by itself. */
 const FILES = 120;
 
@@ -220,17 +199,15 @@ test.concurrent('a process of its own', async ({ onTestFinished }) => {
     mend: () => daemon.trouble({}),
   });
 
-  let letGo = (): void => {};
   await play('nearly all files are open', {
     fires: ['TocsinFilesExhausted'],
     break: async () => {
       const own = await asked.metric('process_open_fds');
-      letGo = holdConnections(Number(new URL(daemon.url()).port), 0.9 * FILES - own);
-      onFinished(async () => letGo());
+      await daemon.trouble({ openFiles: Math.floor(0.9 * FILES - own) });
       await until('they are open', async () => (await asked.metric('process_open_fds')) > 0.85 * FILES);
     },
     mend: async () => {
-      letGo();
+      await daemon.trouble({});
       await until('they are closed', async () => (await asked.metric('process_open_fds')) < 0.7 * FILES);
     },
   });

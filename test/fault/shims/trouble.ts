@@ -1,9 +1,9 @@
 /**
- * Loaded into a daemon before it starts (`node --import`): its clock, its name server and its event loop, as the suite says in the file
+ * Loaded into a daemon before it starts (`node --import`): its clock, its name server, its event loop and its files, as the suite says in the file
  * that TOCSIN_FAULT_FILE names. Nothing of the daemon knows of it.
  */
 import dns from 'node:dns';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 
 export interface Trouble {
   /** How far this process' clock is ahead. */
@@ -12,6 +12,8 @@ export interface Trouble {
   names?: 'unknown' | 'silent';
   /** For so long its event loop stands still, again and again. */
   blockedMs?: number;
+  /** So many files are open besides its own. */
+  openFiles?: number;
 }
 
 const LOOK_EVERY_MS = 50;
@@ -20,9 +22,16 @@ const BLOCK_EVERY_MS = 2000;
 const file = process.env.TOCSIN_FAULT_FILE ?? '';
 
 let trouble: Trouble = {};
+const held: number[] = [];
+const holdFiles = (): void => {
+  const wanted = trouble.openFiles ?? 0;
+  while (held.length < wanted) held.push(openSync(file, 'r'));
+  for (const one of held.splice(wanted)) closeSync(one);
+};
 const look = (): void => {
   try {
     trouble = JSON.parse(readFileSync(file, 'utf8')) as Trouble;
+    holdFiles();
   } catch {
     // Being written just now, or none: as before.
   }
