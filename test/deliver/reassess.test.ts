@@ -36,7 +36,7 @@ describe('the message above a follow-up', () => {
 
   test('keeps what else is in it, also when it no longer grows', async () => {
     const { add, run, sent, time } = await told();
-    const other = makeAlert(2, { txHash: hashOf(1), protocol: 'Vault' });
+    const other = makeAlert(2, { txHash: hashOf(1) });
     add([other]);
     await run();
     time.now += HOUR_MS;

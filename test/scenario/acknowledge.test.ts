@@ -338,8 +338,9 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
       .toSorted(),
   ).toEqual(boxes);
   for (const { destination, subject, headers, html, said } of news()) {
-    const [first] = alerts(destination);
-    expect(subject).toBe(`Re: ${first?.subject}`);
+    // Where findings of two protocols came one after the other, each may have a mail of its own.
+    const first = alerts(destination).find((alert) => subject === `Re: ${alert.subject}`);
+    expect(first, subject).toBeDefined();
     expect(alerts(destination).map(({ messageId }) => messageId)).toContain(headers['in-reply-to']);
     expect(headers.references?.split(' ')[0]).toBe(first?.headers['in-reply-to']);
     expect(headers).not.toHaveProperty('importance');

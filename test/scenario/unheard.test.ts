@@ -58,7 +58,7 @@ test('an id that people had an alert of hides no other transaction, and mutes no
   await told(owner('Vault'), HASH);
 
   service.replaceChannels({ protocol: 'Test' }, email(owner('Vault')));
-  await told(owner('Vault'), 'The protocol Test has other channels');
+  await told(owner('Vault'), 'The protocol “Test” has other channels');
   const muted = critical('Test');
   await until('it is muted', async () => (await console.run('trace', muted._id)).out.includes('muted'));
   service.insertInspection({ ...muted, protocol: 'Vault' });
