@@ -5,10 +5,11 @@ import { startTurns } from '../redis/turns.ts';
 import { endedWithin } from '../waiting.ts';
 import type { Catalog } from './catalog.ts';
 import type { ReadMemory } from './read-memory.ts';
-import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
+import { createAssignment, createLaneOf, type Stream, streamKey, streamsOf } from './stream.ts';
 import { createTimetable, type TimetableSettings } from './timetable.ts';
 
-interface PollingSettings extends Omit<TimetableSettings<Stream>, 'serviceOf' | 'run' | 'deadlineMs' | 'onError'> {
+interface PollingSettings
+  extends Omit<TimetableSettings<Stream>, 'serviceOf' | 'laneOf' | 'run' | 'deadlineMs' | 'onError'> {
   services: readonly string[];
   sources: readonly Source[];
   catalog: Pick<Catalog, 'protocols'>;
@@ -52,6 +53,7 @@ export const createPolling = (settings: PollingSettings) => {
   const timetable = createTimetable<Stream>({
     ...settings,
     serviceOf: ({ service }) => service,
+    laneOf: (stream) => assigned.get(stream.service)?.laneOf(stream) ?? 0,
     run: poll,
     deadlineMs: DEADLINE_MS,
     onError: (_stream, error) => onError(error),
@@ -59,7 +61,13 @@ export const createPolling = (settings: PollingSettings) => {
   /** The streams of each service, and what they were reckoned from. */
   const assigned = new Map<
     string,
-    { listed: ReadonlyMap<string, unknown>; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
+    {
+      listed: ReadonlyMap<string, unknown>;
+      readers: string;
+      all: readonly Stream[];
+      streams: readonly Stream[];
+      laneOf(stream: Stream): number;
+    }
   >();
 
   const haveReadersChanged = (service: string): boolean => assigned.get(service)?.readers !== readersOf(service).join();
@@ -71,7 +79,7 @@ export const createPolling = (settings: PollingSettings) => {
     if (before?.listed === listed && before.readers === readers.join()) return false;
     const all = streamsOf(service, [...listed.keys()], sources);
     const streams = all.filter(createAssignment(own, readers));
-    assigned.set(service, { listed, readers: readers.join(), all, streams });
+    assigned.set(service, { listed, readers: readers.join(), all, streams, laneOf: createLaneOf(listed) });
     onAssigned(service, streams, all.length);
     const gone = [...(before?.listed.keys() ?? [])].filter((name) => !listed.has(name));
     if (gone.length > 0) onGone(service, gone);

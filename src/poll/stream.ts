@@ -53,6 +53,21 @@ export const streamsOf = (service: string, names: readonly string[], sources: re
     return groups.map((protocols) => ({ service, source, protocols }));
   });
 
+/** The oldest so many protocols share one lane of turns, then the next oldest, then all others. */
+const LANES = [100, 1000];
+
+/**
+ * Who may add protocols can add ten thousand. Those come after all that was there: where not all can be read in time, these
+ * are read as if there were none. `protocols`: by name, with since when each is read.
+ */
+export const createLaneOf = (
+  protocols: ReadonlyMap<string, { owedSince?: number | undefined }>,
+): ((stream: Stream) => number) => {
+  const oldestFirst = [...protocols].toSorted(([, a], [, b]) => (a.owedSince ?? 0) - (b.owedSince ?? 0));
+  const lanes = new Map(oldestFirst.map(([name], rank) => [name, LANES.filter((most) => rank >= most).length]));
+  return ({ protocols: names }) => Math.min(...names.map((name) => lanes.get(name) ?? LANES.length));
+};
+
 const numberOf = (hex: string): number => Number.parseInt(hex.slice(0, 8), 16);
 
 /** Spreads the bits of both over 32. */

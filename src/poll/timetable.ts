@@ -1,6 +1,6 @@
 /**
  * When each task of this daemon has its turn: the one that is due first goes first, a few run at a time, and each comes
- * again after its interval. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
+ * again after its interval. Where turns come late, the lanes of a service have as many each, however many tasks they have. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
  * not end is given up.
  */
 import { getOrCreate } from '../bounded-map.ts';
@@ -11,6 +11,8 @@ export interface TimetableSettings<Task> {
   concurrency: number;
   /** Tasks of one service do not wait for the pace of another. */
   serviceOf(task: Task): string;
+  /** Default: all are in one. */
+  laneOf?(task: Task): number;
   /** Milliseconds until a new task has its first turn, and between two turns. */
   firstInMs(task: Task): number;
   everyMs(task: Task): number;
@@ -35,6 +37,7 @@ interface Entry<Task> {
   key: string;
   task: Task;
   service: ServiceQueue<Task>;
+  lane: Lane<Task>;
   /** Where it waits; another place in the queue is outdated. */
   place?: Place<Task> | undefined;
   isHastened?: boolean;
@@ -45,9 +48,11 @@ interface Place<Task> {
   entry: Entry<Task>;
 }
 
+type Lane<Task> = ReturnType<typeof createDueQueue<Place<Task>>>;
+
 interface ServiceQueue<Task> {
   name: string;
-  queue: ReturnType<typeof createDueQueue<Place<Task>>>;
+  lanes: Map<number, Lane<Task>>;
   /** No turn before this. */
   openAt: number;
 }
@@ -60,42 +65,57 @@ interface Run<Task> {
   ended: Promise<void>;
 }
 
-/** Tasks by service, as they are due. */
-const createServiceQueues = <Task>({ serviceOf, gapMs }: TimetableSettings<Task>) => {
+/** Puts it behind the others. */
+const toEnd = <K, V>(map: Map<K, V>, key: K, value: V): void => {
+  map.delete(key);
+  map.set(key, value);
+};
+
+/** Tasks by service and lane, as they are due. */
+const createServiceQueues = <Task>({ serviceOf, laneOf = () => 0, gapMs }: TimetableSettings<Task>) => {
   const services = new Map<string, ServiceQueue<Task>>();
   const place = (entry: Entry<Task>, dueAt: number): void => {
     entry.place = { dueAt, entry };
-    entry.service.queue.push(entry.place);
+    entry.lane.push(entry.place);
   };
-  const firstOf = ({ queue }: ServiceQueue<Task>): Place<Task> | undefined => {
+  const firstOf = (lane: Lane<Task>): Place<Task> | undefined => {
     for (;;) {
-      const first = queue.first();
+      const first = lane.first();
       if (first === undefined || first.entry.place === first) return first;
-      queue.shift();
+      lane.shift();
     }
+  };
+  const dueAtOf = ({ lanes }: ServiceQueue<Task>): number =>
+    Math.min(...[...lanes.values()].map((lane) => firstOf(lane)?.dueAt ?? Infinity));
+  /** Of the lane whose last turn is longest ago. */
+  const takeOf = ({ lanes }: ServiceQueue<Task>, at: number): Place<Task> | undefined => {
+    for (const [key, lane] of lanes) {
+      const first = firstOf(lane);
+      if (first === undefined || first.dueAt > at) continue;
+      lane.shift();
+      toEnd(lanes, key, lane);
+      return first;
+    }
+    return undefined;
   };
   return {
     place,
-    of: (task: Task): ServiceQueue<Task> => {
+    of: (task: Task): Pick<Entry<Task>, 'service' | 'lane'> => {
       const name = serviceOf(task);
-      return getOrCreate(services, name, () => ({ name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY }));
+      const none = (): ServiceQueue<Task> => ({ name, lanes: new Map(), openAt: Number.NEGATIVE_INFINITY });
+      const service = getOrCreate(services, name, none);
+      return { service, lane: getOrCreate(service.lanes, laneOf(task), (): Lane<Task> => createDueQueue()) };
     },
     /** When the next turn may be; Infinity where nothing waits. */
     nextAt: (): number =>
-      Math.min(
-        ...[...services.values()].map((service) => Math.max(firstOf(service)?.dueAt ?? Infinity, service.openAt)),
-        Infinity,
-      ),
+      Math.min(...[...services.values()].map((service) => Math.max(dueAtOf(service), service.openAt)), Infinity),
     /** Takes the next one of a service that is due; the services take turns. */
     take: (at: number): Place<Task> | undefined => {
       for (const service of services.values()) {
-        const first = service.openAt <= at ? firstOf(service) : undefined;
-        if (first === undefined || first.dueAt > at) continue;
-        service.queue.shift();
+        const first = service.openAt <= at ? takeOf(service, at) : undefined;
+        if (first === undefined) continue;
         service.openAt = at + gapMs(service.name);
-        // Behind the others.
-        services.delete(service.name);
-        services.set(service.name, service);
+        toEnd(services, service.name, service);
         first.entry.place = undefined;
         return first;
       }
@@ -181,7 +201,7 @@ export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
       }
       for (const [key, task] of tasks) {
         if (entries.has(key)) continue;
-        const entry: Entry<Task> = { key, task, service: services.of(task) };
+        const entry: Entry<Task> = { key, task, ...services.of(task) };
         entries.set(key, entry);
         services.place(entry, monotonic() + firstInMs(task));
       }

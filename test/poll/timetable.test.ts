@@ -66,6 +66,23 @@ test('no more turns run at once than may, and none of a task twice', async () =>
   expect(most).toBe(2);
 });
 
+test('where turns come late, each lane has as many of them', async () => {
+  const turns: string[] = [];
+  const { set } = setUp({
+    concurrency: 1,
+    everyMs: () => 0,
+    laneOf: (task) => (task === 'old' ? 0 : 1),
+    run: async (task) => {
+      turns.push(task);
+      await new Promise((resolve) => setImmediate(resolve));
+      return undefined;
+    },
+  });
+  set(...Array.from({ length: 200 }, (_, n) => `new ${n}`), 'old');
+  await until('many had turns', () => turns.length > 100);
+  expect(turns.slice(0, 100).filter((task) => task === 'old').length).toBeGreaterThan(40);
+});
+
 test('a turn that does not end is given up, and others have its place', async () => {
   const signals: AbortSignal[] = [];
   const { log, set } = setUp({

@@ -1,7 +1,7 @@
 /** Who has the service's write key tries to bury alerts: the people have them, or somebody hears of what was changed. */
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { EVIL, email, FALLBACK, mailsTo, ONCALL, watch } from './attacked.ts';
+import { EVIL, email, FALLBACK, keyOf, mailsTo, ONCALL, watch } from './attacked.ts';
 
 const HASH = `0x${'ed'.repeat(32)}`;
 const CHANNEL = [{ name: 'slack', contacts: ['C0VAULT0001'] }];
@@ -44,6 +44,16 @@ test('a decoy that was found in the same transaction takes in nothing', async ()
   // In the place of the other one nobody would hear of it.
   await until('the real one stands by itself', () => posts('CRITICAL · Vault').length > 0);
   expect(mailsTo(world, 'vault@example.com', 'All of the vault went out')).toHaveLength(1);
+});
+
+test('decoys that lose the same reader at the same time do not hide which protocol is meant', async () => {
+  const { world, service, owner, told } = await watch(['Vault']);
+  const names = Array.from({ length: 20 }, (_, n) => `decoy ${n}`);
+  for (const name of names) service.addProtocol(keyOf(world), { name, channels: email(owner('Vault')) });
+  await told(owner('Vault'), '20 protocols were changed');
+  for (const protocol of names) service.replaceChannels({ protocol }, []);
+  service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
+  await told(owner('Vault'), 'Protocol “Vault” has other channels');
 });
 
 test('an id that people had an alert of hides no other transaction, and mutes none', async () => {

@@ -134,10 +134,14 @@ export interface Remembered {
   missed?: number;
   /** Epoch milliseconds: it has vanished. Who makes it again with other channels must not pass for its maker. */
   goneAt?: number;
+  /** Epoch milliseconds: when it was seen first; absent: it was there from the first. */
+  since?: number;
 }
 
-/** A new protocol has a `before` where it had vanished; one that vanished has no `after`. */
-export type Change =
+/** A new protocol has a `before` where it had vanished; one that vanished has no `after`. `since`: as of `Remembered`. */
+export type Change = Pick<Remembered, 'since'> & Changed;
+
+type Changed =
   | { kind: 'changed'; protocol: string; before: WatchedSettings; after: WatchedSettings; aspects: Aspect[] }
   | { kind: 'new'; protocol: string; before?: WatchedSettings; after: WatchedSettings }
   /** `isUnreadable`: the listing names it in an entry that cannot be read. */
@@ -175,34 +179,45 @@ const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSet
 const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
   ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
 
+const sinceOf = ({ since }: Pick<Remembered, 'since'> = {}) => (since === undefined ? {} : { since });
+
 /** A protocol that the listing lacks, or that it has in a form that nobody can read. */
 const missing = (
   protocol: string,
-  { settings, missed = 0 }: Remembered,
+  known: Remembered,
   isUnreadable: boolean,
   now: number,
-): { change?: Change; next: Remembered } =>
-  missed + 1 < VANISHED_AFTER
-    ? { next: { settings, missed: missed + 1 } }
-    : {
-        change: { kind: 'vanished', protocol, before: settings, ...(isUnreadable && { isUnreadable }) },
-        next: { settings, goneAt: now },
-      };
+): { change?: Change; next: Remembered } => {
+  const { settings, missed = 0 } = known;
+  const since = sinceOf(known);
+  if (missed + 1 < VANISHED_AFTER) return { next: { settings, missed: missed + 1, ...since } };
+  const change: Change = {
+    ...{ kind: 'vanished', protocol, before: settings },
+    ...(isUnreadable && { isUnreadable }),
+    ...since,
+  };
+  return { change, next: { settings, goneAt: now, ...since } };
+};
 
 /** A protocol that the listing has. */
 const found = (
   protocol: string,
   known: Remembered | undefined,
   listed: WatchedSettings,
+  now: number,
 ): { change?: Change; next: Remembered } => {
-  if (known === undefined) return { change: { kind: 'new', protocol, after: listed }, next: { settings: listed } };
+  if (known === undefined) {
+    const since = sinceOf({ since: now });
+    return { change: { kind: 'new', protocol, after: listed, ...since }, next: { settings: listed, ...since } };
+  }
   const before = known.settings;
   const after = withKnown(before, listed);
-  if (known.goneAt !== undefined)
-    return { change: { kind: 'new', protocol, before, after }, next: { settings: after } };
+  const since = sinceOf(known);
+  const next = { settings: after, ...since };
+  if (known.goneAt !== undefined) return { change: { kind: 'new', protocol, before, after, ...since }, next };
   const aspects = changedAspects(before, after);
-  const next = { settings: after };
-  return aspects.length === 0 ? { next } : { change: { kind: 'changed', protocol, before, after, aspects }, next };
+  if (aspects.length === 0) return { next };
+  return { change: { kind: 'changed', protocol, before, after, aspects, ...since }, next };
 };
 
 /** Of those that have vanished, the names of which too many are remembered. */
@@ -216,7 +231,7 @@ export const compare = ({ remembered, listed, unreadable, isWhole, now }: Compar
   const others = [...remembered].filter(([name]) => !listed.has(name));
   const absent = isWhole ? others.filter(([, { goneAt }]) => goneAt === undefined) : [];
   const outcomes = [
-    ...[...listed].map(([name, settings]) => ({ name, ...found(name, remembered.get(name), settings) })),
+    ...[...listed].map(([name, settings]) => ({ name, ...found(name, remembered.get(name), settings, now) })),
     ...absent.map(([name, known]) => ({ name, ...missing(name, known, unreadable.has(name), now) })),
   ];
   const changed = outcomes.filter(({ name, next }) => !isSame(remembered.get(name), next));
@@ -273,23 +288,25 @@ export const afterChange = (
   return unannouncedOf(change, at);
 };
 
-const sumOf = (
-  protocol: string,
-  { announced: before, former }: Unannounced,
-  after: WatchedSettings | undefined,
-): Change | undefined => {
-  if (before === undefined) {
-    if (after === undefined) return undefined;
-    return { kind: 'new', protocol, ...(former === undefined ? {} : { before: former }), after };
-  }
-  if (after === undefined) return { kind: 'vanished', protocol, before };
-  const aspects = changedAspects(before, after);
-  return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects };
-};
-
 /** As it is listed; undefined where it is not. */
 const settingsOf = (known: Remembered | undefined): WatchedSettings | undefined =>
   known?.goneAt === undefined ? known?.settings : undefined;
+
+const sumOf = (
+  protocol: string,
+  { announced: before, former }: Unannounced,
+  present: Remembered | undefined,
+): Change | undefined => {
+  const after = settingsOf(present);
+  const since = sinceOf(present);
+  if (before === undefined) {
+    if (after === undefined) return undefined;
+    return { kind: 'new', protocol, ...(former === undefined ? {} : { before: former }), after, ...since };
+  }
+  if (after === undefined) return { kind: 'vanished', protocol, before, ...since };
+  const aspects = changedAspects(before, after);
+  return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects, ...since };
+};
 
 interface Stayed {
   /** Protocols of which nothing is unannounced any more. */
@@ -310,7 +327,7 @@ export const stayedAmong = (
   );
   return {
     protocols: due.map(([protocol]) => protocol),
-    changes: due.flatMap(([protocol, one]) => sumOf(protocol, one, settingsOf(present(protocol))) ?? []),
+    changes: due.flatMap(([protocol, one]) => sumOf(protocol, one, present(protocol)) ?? []),
   };
 };
 

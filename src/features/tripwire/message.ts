@@ -70,6 +70,10 @@ export interface ChangeWords {
   isUnreadable?: boolean;
   /** Its last person's channel was removed. */
   isCritical: boolean;
+  /** Somebody who read it does so no more. */
+  losesReader?: boolean;
+  /** Epoch milliseconds: when it was seen first; absent: it was there from the first. */
+  since?: number;
   /** It was changed so often within the hour that its next changes are not announced. */
   comesAndGoes?: boolean;
   /** Several changes in sum, of which the last ones were not announced. */
@@ -153,15 +157,15 @@ const restOfHour = (all: readonly ChangeWords[]): string[] => {
 };
 
 /** What matters less comes later: many small changes, or new protocols, must not hide the one that takes alerts away. */
-const weightOf = ({ isCritical, kind, isBack, differences }: ChangeWords): number => {
-  if (isCritical) return 0;
-  if (kind === 'new') return isBack ? 2 : ASPECTS.length + 3;
-  if (kind === 'vanished') return 1;
-  return 2 + Math.min(ASPECTS.length, ...differences.map(({ aspect }) => ASPECTS.indexOf(aspect)));
+const weightOf = ({ isCritical, losesReader, kind, isBack, differences }: ChangeWords): number => {
+  if (isCritical || losesReader || kind === 'vanished') return 0;
+  if (kind === 'new') return isBack ? 1 : ASPECTS.length + 2;
+  return 1 + Math.min(ASPECTS.length, ...differences.map(({ aspect }) => ASPECTS.indexOf(aspect)));
 };
 
+/** Of those that matter as much the oldest comes first: what somebody has made for this is younger. */
 export const worstFirst = <T extends ChangeWords>(changes: readonly T[]): T[] =>
-  changes.toSorted((a, b) => weightOf(a) - weightOf(b));
+  changes.toSorted((a, b) => weightOf(a) - weightOf(b) || (a.since ?? 0) - (b.since ?? 0));
 
 export const changesText = (service: string, changes: readonly ChangeWords[]): string => {
   const all = worstFirst(changes);

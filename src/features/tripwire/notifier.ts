@@ -31,6 +31,12 @@ export const hasLostPeople = (change: Change, { before, after }: ChangeRoutes): 
   !after.some(isHuman) &&
   (before.some(isHuman) || (listsPeople(change.before) && !listsPeople(change.after)));
 
+/** One of the people who read its alerts does so no more. */
+const losesAReader = ({ before, after }: ChangeRoutes): boolean => {
+  const left = new Set(after.map(({ id }) => id));
+  return before.some((one) => isHuman(one) && !left.has(one.id));
+};
+
 /** Its only news are destinations that wait for approval, which is announced by itself when they get an alert. */
 export const isOnlyHeld = (
   change: Change,
@@ -113,7 +119,9 @@ const createDescribe =
     const isCritical = hasLostPeople(change, routes);
     const isUnreadable = change.kind === 'vanished' && change.isUnreadable === true;
     const isBack = change.kind === 'new' && change.before !== undefined;
-    return { change, routes, protocol, kind, isUnreadable, isBack, isCritical, differences: differencesOf(change) };
+    const since = change.since === undefined ? {} : { since: change.since };
+    const words = { isUnreadable, isBack, isCritical, losesReader: losesAReader(routes), ...since };
+    return { change, routes, protocol, kind, ...words, differences: differencesOf(change) };
   };
 
 /** Each aspect counts by itself: who changes detectors again and again does not hide that he changes the triggers. */

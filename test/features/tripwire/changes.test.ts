@@ -118,8 +118,18 @@ describe('a protocol that comes or goes', () => {
   test('is new', () => {
     const after = settings();
     const { changes, writes } = comparison({}, { Vault: after });
-    expect(changes).toEqual([{ kind: 'new', protocol: 'Vault', after }]);
-    expect(writes).toEqual(new Map([['Vault', known(after)]]));
+    expect(changes).toEqual([{ kind: 'new', protocol: 'Vault', after, since: NOW }]);
+    expect(writes).toEqual(new Map([['Vault', { ...known(after), since: NOW }]]));
+  });
+
+  test('keeps since when it is known', () => {
+    const since = NOW - 5;
+    const { changes, writes } = comparison(
+      { Vault: { settings: settings(), since } },
+      { Vault: settings({ tracking: false }) },
+    );
+    expect(changes).toMatchObject([{ kind: 'changed', since }]);
+    expect(writes.get('Vault')).toMatchObject({ since });
   });
 
   test('has vanished when several listings in a row lack it, and not before', () => {

@@ -81,6 +81,16 @@ test('many protocols are one short message, and a name cannot fake a line', () =
   expect(text.length).toBeLessThan(5000);
 });
 
+test('what was there first stands before what was made later, where both lose a reader', () => {
+  const decoys = Array.from({ length: 60 }, (_, n) => ({ ...told(changed(`decoy ${n}`), true), since: 1000 + n }));
+  const text = changesText('main', [...decoys, { ...told(changed('Vault')), losesReader: true }]);
+  expect(text).toMatch(/^Critical: 61 protocols were changed .*: “Vault”, “decoy 0”/);
+  const gone = told({ kind: 'vanished', protocol: 'Bridge', before });
+  expect(changesText('main', [...decoys, gone])).toMatch(
+    /^Critical: 61 protocols were changed .*: “Bridge”, “decoy 0”/,
+  );
+});
+
 test('of thousands of contacts those that differ are shown', () => {
   const contacts = Array.from({ length: 3000 }, (_, n) => `a${n}@example.com`);
   const [difference] = differencesOf({
