@@ -42,13 +42,12 @@ const RANKS = Math.floor(2 ** 21 / URGENCIES.length);
 const HALF_LIFE_MS = 60_000;
 
 /**
- * So many jobs of a protocol that had no more lately, follow-ups and notifications, go with the criticals: else they would
- * wait for all criticals of all others. They come after this many criticals of each.
+ * Follow-ups, notifications and announcements stand among the criticals, after this many of each: else they would wait for
+ * all criticals of all others, which somebody can make at will.
  */
-const QUIET = { jobs: 5, rank: 20 };
-const PROMOTED: ReadonlySet<Urgency> = new Set(['follow-up', 'notification']);
+const BEHIND = 20;
 
-/** Protocols that a process remembers. */
+/** Protocols, and destinations of announcements, that a process remembers. */
 const MOST_REMEMBERED = 10_000;
 
 const urgencyOf = (alert: Alert): Urgency => {
@@ -79,9 +78,13 @@ interface Counts {
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
+/** Whose share a job counts to. Announcements to others, of which somebody may cause thousands, must not delay ours. */
+export const shareOf = ({ destination, alerts }: Parcel): string =>
+  urgencyOfParcel({ alerts }) === 'announcement' ? `${fairnessKey(alerts)} ${destination.id}` : fairnessKey(alerts);
+
 /**
- * A job's rank is how many jobs of its urgency its protocol had queued lately, so that the first jobs of each protocol come
- * before the second ones of any. Each process counts what it queues itself, without a command to Redis.
+ * A job's rank is how many jobs its share had queued lately, of a critical how many criticals, so that the first jobs of each
+ * come before the second ones of any. Each process counts what it queues itself, without a command to Redis.
  */
 export const createPriorities = (now: () => number) => {
   const known = createBoundedMap<string, Counts>(MOST_REMEMBERED);
@@ -92,14 +95,15 @@ export const createPriorities = (now: () => number) => {
   };
 
   return {
-    /** The priority of the next job with this fairness key; counts it. */
+    /** The priority of the next job of this share; counts it. */
     next: (key: string, urgency: Urgency): number => {
       const at = now();
       const counts = countsOf(key, at);
       const own = URGENCIES.indexOf(urgency);
       known.set(key, { byUrgency: counts.map((count, index) => (index === own ? count + 1 : count)), at });
-      const isQuiet = PROMOTED.has(urgency) && sumOf(counts) < QUIET.jobs;
-      return isQuiet ? priorityOf('critical', QUIET.rank + sumOf(counts)) : priorityOf(urgency, counts[own] ?? 0);
+      if (urgency === 'critical' || urgency === 'replay') return priorityOf(urgency, counts[own] ?? 0);
+      const [replays = 0] = counts.slice(URGENCIES.indexOf('replay'));
+      return priorityOf('critical', BEHIND + sumOf(counts) - replays);
     },
   };
 };

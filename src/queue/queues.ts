@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
 import { packed } from '../chunks.ts';
 import { itemSize } from '../item.ts';
-import { createPriorities, urgencyOfParcel } from './fairness.ts';
+import { createPriorities, shareOf, urgencyOfParcel } from './fairness.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId } from './job.ts';
 import { CANARY, createWork } from './parcel-worker.ts';
 import { openQueue, type QueueSettings, queueName } from './settings.ts';
@@ -45,7 +45,7 @@ export const createParcelQueues = (settings: QueueSettings) => {
       const waits = unlessCoveredInMs !== undefined;
       const jobs = parcels.map((parcel) => {
         const data: ParcelJob = { ...parcelJob(parcel), ...(waits ? { unlessCovered: true } : {}) };
-        const priority = priorities[parcel.destination.kind].next(data.fairnessKey, urgencyOfParcel(parcel));
+        const priority = priorities[parcel.destination.kind].next(shareOf(parcel), urgencyOfParcel(parcel));
         const opts = { jobId: parcelJobId(parcel, nonce), priority, ...(waits ? { delay: unlessCoveredInMs } : {}) };
         return { name: 'parcel', data, opts };
       });
@@ -66,7 +66,7 @@ export const createParcelQueues = (settings: QueueSettings) => {
     ): Promise<void> => {
       const data = batchJob(destination, batch, alerts);
       // Something urgent may join it later.
-      const priority = priorities[destination.kind].next(data.fairnessKey, 'critical');
+      const priority = priorities[destination.kind].next(shareOf({ destination, alerts: [...alerts] }), 'critical');
       const opts = { jobId: batchJobId(destination, batch), priority, delay: delayMs };
       await queues[destination.kind].add('batch', data, opts);
     },

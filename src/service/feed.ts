@@ -1,8 +1,8 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
 import type { Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
-import { contentId, type Item, type ItemPage } from '../item.ts';
-import { isPathSegment, plainName, unquoted } from '../text.ts';
+import { contentId, type Item, type ItemPage, type MalformedItem } from '../item.ts';
+import { beginningOf, isPathSegment, plainName, unquoted } from '../text.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
 import type { DateQuery } from './queries.ts';
@@ -74,6 +74,18 @@ const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly
   };
 };
 
+const LONGEST_WORD = 100;
+
+/** No alert is made of a word that nobody knows, and one of each is enough to say so. */
+const oddOf = (items: readonly Item[]): MalformedItem[] => {
+  const isOdd = (word: string): boolean => !ASSESSMENTS.some((known) => known === word);
+  const words = new Set(items.map(({ assessment = '' }) => assessment).filter(isOdd));
+  return [...words].map((word) => ({
+    problem: 'an assessment that nobody knows, so no alert is made of it',
+    raw: { assessment: beginningOf(word, LONGEST_WORD) },
+  }));
+};
+
 /**
  * Leaves out inspections that name another listed protocol: the service filters less than it was asked to, and they come
  * with that one's own. One that names no listed protocol belongs to the one that was asked for.
@@ -85,7 +97,9 @@ async function* ownPages(
 ): AsyncGenerator<FeedPage> {
   const asked = plainName(protocol);
   const isAsked = (item: Item): boolean => plainName(item.protocol) === asked;
-  for await (const page of pages) {
+  for await (const read of pages) {
+    const odd = oddOf(read.items);
+    const page = odd.length === 0 ? read : { ...read, malformed: [...read.malformed, ...odd] };
     if (page.items.every(isAsked)) yield page;
     else {
       const names = await listed();

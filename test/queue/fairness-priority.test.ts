@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
-import { createPriorities, fairnessKey, urgencyOfParcel, urgencyRank } from '../../src/queue/fairness.ts';
-import { notificationAlert } from '../support/alerts.ts';
+import { createPriorities, fairnessKey, shareOf, urgencyOfParcel, urgencyRank } from '../../src/queue/fairness.ts';
+import { destinationOf, notificationAlert } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const NOTIFICATION = notificationAlert('hello');
 const ofType = (type: string, changes: Partial<Alert> = {}): Alert => makeAlert(1, { type, ...changes });
 
-test('criticals and samples come first, then follow-ups, notifications, announcements and replays', () => {
+test('criticals and samples come first, then follow-ups, notifications and announcements, and replays after all', () => {
   const priorities = createPriorities(() => 0);
   for (let n = 0; n < 5; n += 1) priorities.next('a', 'replay');
   const alerts = [
@@ -21,7 +21,7 @@ test('criticals and samples come first, then follow-ups, notifications, announce
     ofType('inspection.critical', { replay: true }),
   ];
   const given = alerts.map((alert) => priorities.next('a', urgencyOfParcel({ alerts: [alert] })));
-  expect(given.map(urgencyRank)).toEqual([0, 0, 1, 2, 2, 3, 3, 4]);
+  expect(given.map(urgencyRank)).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);
   expect(given).toEqual(given.toSorted((a, b) => a - b));
   expect(Math.max(...given)).toBeLessThan(2 ** 21);
 });
@@ -51,13 +51,24 @@ test('a critical of a protocol with many notifications goes before them', () => 
   expect(priorities.next('busy', 'critical')).toBeLessThan(Math.min(...notifications));
 });
 
-test('a notification of a quiet protocol does not wait for all criticals of a busy one', () => {
+test('what is less urgent does not wait for all criticals of a busy protocol', () => {
   const priorities = createPriorities(() => 0);
   const busy = Array.from({ length: 3000 }, () => priorities.next('busy', 'critical'));
-  const quiet = Array.from({ length: 6 }, () => priorities.next('quiet', 'notification'));
-  const before = quiet.map((priority) => busy.filter((one) => one <= priority).length);
-  expect(before).toEqual([21, 22, 23, 24, 25, 3000]);
-  expect(priorities.next('quiet too', 'announcement')).toBeGreaterThan(Math.max(...busy));
+  const before = (priority: number): number => busy.filter((one) => one <= priority).length;
+  const notifications = Array.from({ length: 6 }, () => before(priorities.next('quiet', 'notification')));
+  expect(notifications).toEqual([21, 22, 23, 24, 25, 26]);
+  expect(before(priorities.next('ours', 'announcement'))).toBe(21);
+  expect(before(priorities.next('ours', 'replay'))).toBe(3000);
+});
+
+test('an announcement does not wait for those to others', () => {
+  const priorities = createPriorities(() => 0);
+  const alert = ofType('tocsin.protocol.changed');
+  const to = (address: string) => ({ destination: destinationOf('email', address), alerts: [alert] });
+  for (let n = 0; n < 500; n += 1) priorities.next(shareOf(to(`evil${n}@example.com`)), 'announcement');
+  const ours = priorities.next(shareOf(to('ours@example.com')), 'announcement');
+  expect(ours).toBe(createPriorities(() => 0).next('first', 'announcement'));
+  expect(shareOf({ ...to('ours@example.com'), alerts: [NOTIFICATION] })).toBe(fairnessKey([NOTIFICATION]));
 });
 
 test('no number of jobs makes a critical less urgent than a follow-up', () => {

@@ -56,6 +56,19 @@ test('decoys that lose the same reader at the same time do not hide which protoc
   await told(owner('Vault'), 'Protocol “Vault” has other channels');
 });
 
+test('a change is heard before the alerts of a decoy with thousands of mailboxes are sent', async () => {
+  const { service, owner, told, critical, daemon } = await watch(['Vault', 'Decoy']);
+  const mailboxes = Array.from({ length: 2000 }, (_, n) => `evil${n}@example.com`);
+  service.replaceChannels({ protocol: 'Decoy' }, email(...mailboxes));
+  await told('evil0@example.com', 'The protocol “Decoy” has other channels');
+  const waiting = async () => (await daemon.status()).queues.reduce((sum, queue) => sum + queue.waiting, 0);
+  for (let n = 0; n < 10; n += 1) critical('Decoy');
+  await until('the decoy fills the queue', async () => (await waiting()) > 1000);
+  service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
+  await told(owner('Vault'), CHANGED);
+  expect(await waiting()).toBeGreaterThan(0);
+});
+
 test('an id that people had an alert of hides no other transaction, and mutes none', async () => {
   const window = { protocols: ['Test*'], from: '00:00', to: '24:00', reason: 'tests' };
   const { world, service, owner, told, critical, console } = await watch(['Vault', 'Test'], {

@@ -40,6 +40,23 @@ test.each([false, true])(
   },
 );
 
+test('a word that nobody knows is reported once, unless it is the one that was asked for', async () => {
+  const assessed = (...words: string[]) =>
+    words.map((assessment, index) => ({ ...inspection(`${index}`, 'Vault'), assessment }));
+  const problemsOf = async (words: string[], assessment?: 'critical') => {
+    const answer = { items: assessed(...words), malformed: [] };
+    const client = { ...createServiceClient({ service }), listInspections: async () => answer };
+    const feed = createFeed(client, clock, assessment === undefined ? {} : { assessment }, styles);
+    const found: unknown[] = [];
+    for await (const { malformed } of feed.inspections('Vault', 0, new AbortController().signal))
+      found.push(...malformed.map(({ raw }) => raw));
+    return found;
+  };
+  expect(await problemsOf(['severe', 'severe', 'ok'])).toEqual([{ assessment: 'severe' }]);
+  expect(await problemsOf(['severe', 'ok'], 'critical')).toEqual([{ assessment: 'severe' }]);
+  expect(await problemsOf(['severe'], 'critical')).toEqual([]);
+});
+
 test('a protocol whose name no URL can carry is a trouble of its own, not of whoever reads all', async () => {
   const feed = createFeed(createServiceClient({ service }), clock, {}, styles);
   const pages = feed.inspections('..', 0, new AbortController().signal, true);
