@@ -248,9 +248,10 @@ const listsOf = (opened: Opened): Breakage[][] => {
   const [config, heartbeat, loop, disk] = ofTheDaemon(opened);
   const isThere = (one: Breakage | undefined): one is Breakage => one !== undefined;
   return [
-    [deadLetters(opened), ...settingsOfRedis(opened), clockOfService, config, heartbeat, disk].filter(isThere),
-    // While a queue stands, the switch is not called.
-    [...queues(opened), audit(opened), configThatHangs(opened)],
+    [deadLetters(opened), ...settingsOfRedis(opened), config, heartbeat, disk].filter(isThere),
+    // While a queue stands, the switch is not called. An alert of a service whose clock is ahead would be found by a later
+    // audit, so that clock is not with the dead letters.
+    [...queues(opened), audit(opened), configThatHangs(opened), clockOfService].filter(isThere),
     [clockOfRedis, loop].filter(isThere),
   ];
 };
