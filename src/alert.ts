@@ -88,12 +88,12 @@ const READERS = {
 /** A kind that people read. */
 export type HumanKind = { [Kind in ChannelKind]: (typeof READERS)[Kind] extends 'people' ? Kind : never }[ChannelKind];
 
-/** A destination that people read. */
 /** Each once. */
 export const onceEach = <T extends Pick<Destination, 'id'>>(destinations: readonly T[]): T[] => [
   ...new Map(destinations.map((one) => [one.id, one])).values(),
 ];
 
+/** A destination that people read. */
 export const isHuman = ({ kind }: { kind: string }): boolean => isChannelKind(kind) && READERS[kind] === 'people';
 
 export const SOURCES = ['inspections', 'notifications'] as const;

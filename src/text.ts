@@ -113,20 +113,20 @@ export const plainName = (name: string): string => name.normalize('NFC').trim().
 /** A sentence names at most this many, where nothing else is said. */
 const MOST_NAMED = 3;
 
-/** `A, B, C and 4 more`. `as`: how each that is named is written. */
-export const listText = (
-  names: readonly string[],
-  most = MOST_NAMED,
-  as: (name: string) => string = (name) => name,
-): string => {
+/** `A, B, C and 4 more`. */
+export const listText = (names: readonly string[], most = MOST_NAMED): string => {
   const others = names.length - most;
-  return `${names.slice(0, most).map(as).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  return `${names.slice(0, most).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 };
 
 const LONGEST_NAME = 100;
 
 /** A name of the service's in a sentence of ours: free text, so it has one line, a bound and quotes. */
 export const nameText = (name: string): string => quotedName(shorten(cleanLine(name), LONGEST_NAME));
+
+/** `“A”, “B” and 4 more`: several of them. */
+export const namesText = (names: readonly string[], most = MOST_NAMED): string =>
+  listText([...names.slice(0, most).map(nameText), ...names.slice(most)], most);
 
 /** Finished HTML. */
 export interface Html {

@@ -8,7 +8,7 @@ import {
   countedInWords,
   escapeInvisible,
   listText,
-  nameText,
+  namesText,
   shorten,
   shortenAddresses,
   shortenMiddle,
@@ -137,5 +137,5 @@ test('a count has the noun in the right number', () => {
 test('listText names the first few and counts the others', () => {
   expect(listText(['A', 'B', 'C'])).toBe('A, B, C');
   expect(listText(['A', 'B', 'C', 'D', 'E'])).toBe('A, B, C and 2 more');
-  expect(listText(['a\nb', 'c'], 1, nameText)).toBe('“a b” and 1 more');
+  expect(namesText(['a\nb', 'c'], 1)).toBe('“a b” and 1 more');
 });

@@ -8,7 +8,7 @@ import { channelsOf, routeEntries, routeSettings } from '../features/routes/rout
 import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
 import { createProbe } from '../features/silence/probe.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
-import { createNameFilter, type Heard } from '../poll/catalog.ts';
+import { createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
@@ -175,34 +175,38 @@ export const openTripwire = (context: Context, dispatching: Dispatching) => {
   /** Services that are listed in their turn now. */
   const turns = new Set<string>();
 
-  const notCompared = (service: string, err: unknown): undefined => {
-    log.error({ service, err }, NOT_COMPARED);
-    return undefined;
-  };
-
-  const look = async (service: string, listing: Listing, asked: string | undefined): Promise<Heard> => {
-    const isTurn = turns.has(service);
-    if (asked === undefined) return { isTurn, untold: undefined };
-    const untold = tripwire.look(service, listing, { asked, isTurn });
-    return { isTurn, untold: await untold.catch((err: unknown) => notCompared(service, err)) };
+  /** Lists, and has what came compared; `untold` is undefined where it could not be. */
+  const heardOf = async <Listed, Untold>(
+    service: string,
+    list: () => Promise<Listed>,
+    look: (listed: Listed, asked: string) => Promise<Untold | undefined>,
+  ): Promise<{ listed: Listed; untold: Untold | undefined }> => {
+    const asked = await tripwire.version(service).catch(() => undefined);
+    const listed = await list();
+    const untold = asked === undefined ? undefined : look(listed, asked);
+    return {
+      listed,
+      untold: await untold?.catch((err: unknown) => {
+        log.error({ service, err }, NOT_COMPARED);
+        return undefined;
+      }),
+    };
   };
 
   return {
     /** Lists a service; where alerts go follows only what people heard of. */
     list: async (service: string, list: () => Promise<Listing>): Promise<Listing & { heard: Heard }> => {
-      const asked = await tripwire.version(service).catch(() => undefined);
-      const listing = await list();
-      return { ...listing, heard: await look(service, listing, asked) };
+      const { listed, untold } = await heardOf(service, list, (answer, asked) =>
+        tripwire.look(service, answer, { asked, isTurn: turns.has(service) }),
+      );
+      return { ...listed, heard: { isTurn: turns.has(service), untold } };
     },
     /** The same of their contracts: what messages say of admins and methods follows only what people heard of. */
-    listAssets: async (
-      service: string,
-      list: () => Promise<Assets>,
-    ): Promise<Assets & { untold: ReadonlySet<string> | 'all' }> => {
-      const asked = await tripwire.version(service).catch(() => undefined);
-      const listed = await list();
-      const untold = asked === undefined ? undefined : tripwire.lookAtAssets(service, listed.assets, asked);
-      return { ...listed, untold: (await untold?.catch((err: unknown) => notCompared(service, err))) ?? 'all' };
+    listAssets: async (service: string, list: () => Promise<Assets>): Promise<Assets & { heard: HeardOfAssets }> => {
+      const { listed, untold } = await heardOf(service, list, ({ assets }, asked) =>
+        tripwire.lookAtAssets(service, assets, asked),
+      );
+      return { ...listed, heard: { untold } };
     },
     turn: async (service: string, list: () => Promise<void>): Promise<void> => {
       turns.add(service);

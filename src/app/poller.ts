@@ -4,7 +4,7 @@ import type { Item } from '../item.ts';
 import { createDistinguish } from '../ledger/distinguish.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { createPollReport } from '../ops/poll-report.ts';
-import { createCatalog, createNameFilter, type Heard } from '../poll/catalog.ts';
+import { createCatalog, createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
 import { createPollLock, type PollLock, type Track } from '../poll/cursor.ts';
 import { createBeginning } from '../poll/mirror.ts';
 import { createPoller } from '../poll/poller.ts';
@@ -31,7 +31,7 @@ export interface OpenReading {
     /** Lists a service, and finds out how far people know of what came. */
     list(service: string, list: () => Promise<Listing>): Promise<Listing & { heard: Heard }>;
     /** The same of their contracts. */
-    listAssets(service: string, list: () => Promise<Assets>): Promise<Assets & { untold: ReadonlySet<string> | 'all' }>;
+    listAssets(service: string, list: () => Promise<Assets>): Promise<Assets & { heard: HeardOfAssets }>;
     /** Runs a listing on the timer, of which there is one at a time over all daemons. */
     turn(service: string, list: () => Promise<void>): Promise<void>;
   };

@@ -187,13 +187,10 @@ function* placed(all: readonly Read[], wording: Wording, timeZone: string): Slic
       timeZone,
     ),
   );
-  const order = yield* ranked(candidates.map(({ traits }) => traits));
-  return order.flatMap(({ index, reasons }) =>
-    candidates.slice(index, index + 1).map(({ alerts, item, traits }) => ({
-      alerts,
-      item: { ...item, reasons: [...reasons, ...sizeReasons(traits)] },
-    })),
-  );
+  return (yield* ranked(candidates)).map(({ of: { alerts, item, traits }, reasons }) => ({
+    alerts,
+    item: { ...item, reasons: [...reasons, ...sizeReasons(traits)] },
+  }));
 }
 
 /** One for each incident, the worst first. */

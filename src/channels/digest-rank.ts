@@ -1,6 +1,6 @@
 /**
- * The order of a digest. Whoever wants one alert to be overlooked makes hundreds besides, and words them: so it is decided by
- * what an incident is beside the others of its severity, and by its text only where all else is equal. Pure.
+ * The order of a digest. An attacker who wants one alert to be overlooked makes hundreds besides, and writes their texts. So
+ * an incident ranks by how it differs from the others of its severity, and by its text only where all else is equal. Pure.
  */
 import { mapSliced, type Sliced } from '../chunks.ts';
 
@@ -24,10 +24,9 @@ export interface Traits {
   at?: number | undefined;
 }
 
-/** Why it ranks high, as readers see it, the weightiest first. */
-interface Ranked {
-  /** Its place in what was ranked. */
-  index: number;
+interface Ranked<T> {
+  of: T;
+  /** Why it ranks high, as readers see it, the weightiest first. */
   reasons: string[];
 }
 
@@ -108,24 +107,25 @@ function* raritiesOf(all: readonly Traits[]): Sliced<Rarity[]> {
   return rarities;
 }
 
-interface Scored extends Ranked {
+interface Scored<T> extends Ranked<T> {
   traits: Traits;
   score: number;
   kind: string;
 }
 
 /** A fact counts by how few have it: what all of a flood have tells nothing. */
-function* scoresOf(all: readonly (readonly [index: number, traits: Traits])[]): Sliced<Scored[]> {
-  const traits = all.map(([, one]) => one);
+function* scoresOf<T extends { traits: Traits }>(all: readonly T[]): Sliced<Scored<T>[]> {
+  const traits = all.map((one) => one.traits);
   const rarities = yield* raritiesOf(traits);
   yield;
   const worths = FACTS.map(({ weight, holds }) => weight * (1 - traits.filter(holds).length / all.length));
-  return yield* mapSliced(all, ([index, one], nth) => {
-    const { doublings, reason } = rarities[nth] ?? COMMON;
+  return yield* mapSliced(all, (of, index) => {
+    const { traits: one } = of;
+    const { doublings, reason } = rarities[index] ?? COMMON;
     const rare: Fact[] = doublings < NOTABLE ? [] : [{ reason, weight: doublings, holds: () => true }];
     const said = [...FACTS, ...rare].filter(({ holds }) => holds(one)).toSorted((a, b) => b.weight - a.weight);
     return {
-      ...{ index, traits: one },
+      ...{ of, traits: one },
       reasons: said.flatMap((fact) => fact.reason ?? []),
       score: FACTS.reduce((sum, { holds }, fact) => sum + (holds(one) ? (worths[fact] ?? 0) : 0), doublings),
       kind: JSON.stringify([together(one.detectors ?? []), one.isPrivileged]),
@@ -133,11 +133,11 @@ function* scoresOf(all: readonly (readonly [index: number, traits: Traits])[]): 
   });
 }
 
-const byScore = (a: Scored, b: Scored): number =>
+const byScore = (a: Scored<unknown>, b: Scored<unknown>): number =>
   b.score - a.score || b.traits.percent - a.traits.percent || (a.traits.at ?? 0) - (b.traits.at ?? 0);
 
-/** The first of each kind, then the second of each. Of a kind are those that the same detectors found, by calls as privileged. */
-const inTurns = (sorted: readonly Scored[]): Scored[] => {
+/** The first of each kind, then the second of each. A kind: the same detectors, and a privileged call or not. */
+const inTurns = <T>(sorted: readonly Scored<T>[]): Scored<T>[] => {
   const turns = new Map<string, number>();
   const placed = sorted.map((one) => {
     const turn = turns.get(one.kind) ?? 0;
@@ -148,9 +148,9 @@ const inTurns = (sorted: readonly Scored[]): Scored[] => {
 };
 
 /** The worst first: by severity; then one of each kind before a second of any, by what they are and how rare that is. */
-export function* ranked(all: readonly Traits[]): Sliced<Ranked[]> {
-  const severities = [...Map.groupBy(all.entries(), ([, { urgency }]) => urgency)].toSorted(([a], [b]) => a - b);
-  const order: Ranked[] = [];
+export function* ranked<T extends { traits: Traits }>(all: readonly T[]): Sliced<Ranked<T>[]> {
+  const severities = [...Map.groupBy(all, ({ traits: { urgency } }) => urgency)].toSorted(([a], [b]) => a - b);
+  const order: Ranked<T>[] = [];
   for (const [, alike] of severities) {
     const scored = yield* scoresOf(alike);
     yield;

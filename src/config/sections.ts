@@ -215,7 +215,7 @@ export const opsSection = z.strictObject({
   probes: hostPort({ anyPort: true })
     .exactOptional()
     .describe(
-      'A second address and port, which answers /livez and /readyz and nothing else: whoever holds connections of listen cannot make an orchestrator believe that the daemon is gone. A variable TOCSIN_OPS_PROBES stands for this key where it is left out: in the container it is 127.0.0.1:9466. Let probes alone reach it.',
+      'A second address and port, which answers /livez and /readyz and nothing else: an attacker who fills the connections of listen cannot make an orchestrator restart the daemon. A variable TOCSIN_OPS_PROBES stands for this key where it is left out: in the container it is 127.0.0.1:9466. Let probes alone reach it.',
     ),
   publicUrl: httpUrl()
     .exactOptional()

@@ -4,7 +4,7 @@ import type { Message } from '../channels/channel.ts';
 import { composeAgain, plainer, withoutButtons } from './compose.ts';
 import { noteReassessed } from './reassess.ts';
 import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
-import type { Earlier, Threads } from './threads.ts';
+import type { Earlier } from './threads.ts';
 
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
@@ -65,15 +65,6 @@ const sendWith = async (
   return tryIt({ ...input, message: fresh }, alerts, dependencies);
 };
 
-const remember = async (
-  { message: { destination, alerts }, composedAt }: MessageRun,
-  handle: string,
-  threads: Threads,
-): Promise<void> => {
-  const { alerts: earlier = [], sentAt = composedAt } = (await threads.find(destination, alerts)) ?? {};
-  await threads.remember(destination, [...earlier, ...alerts], { handle, sentAt });
-};
-
 export const send: MessageStage = async (each, dependencies) => {
   const { threads, canAmend = false } = dependencies;
   const { message, job } = each;
@@ -94,7 +85,9 @@ export const send: MessageStage = async (each, dependencies) => {
     const result = await sendWith(each, earlier, mayAmend, dependencies);
     each.result = result;
     const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
-    if (threads && handle !== undefined) await remember(each, handle, threads);
+    if (handle !== undefined) {
+      await threads?.remember(message.destination, message.alerts, { handle, sentAt: each.composedAt });
+    }
     if (canAmend && earlier && result.kind === 'delivered') noteReassessed(each);
   } finally {
     await unclaim?.();

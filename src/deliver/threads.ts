@@ -23,18 +23,17 @@ export interface Earlier {
 type Told = [protocol: string, urgency: number][];
 
 /** What is remembered of a message. */
-interface Remembered extends Earlier {
+export interface Remembered extends Earlier {
   /** Epoch milliseconds: until when it takes in inspections of its transaction. */
   growsUntil: number;
-  /** By this message and those before it; absent in what an older daemon wrote. */
-  told?: Told;
+  /** By this message and those before it. */
+  told: Told;
 }
 
 /** The most urgent last; an undocumented word is less urgent than all. */
 const URGENCIES: readonly string[] = ['inspection.ok', 'inspection.suspecious', 'inspection.critical'];
 
-/** What people know when they have these as well. */
-export const toldBy = (alerts: readonly Alert[], before: Told = []): Told => {
+const toldBy = (alerts: readonly Alert[], before: Told): Told => {
   const told = new Map(before);
   for (const { protocol, type } of alerts) {
     told.set(protocol, Math.max(told.get(protocol) ?? -1, URGENCIES.indexOf(type)));
@@ -43,9 +42,36 @@ export const toldBy = (alerts: readonly Alert[], before: Told = []): Told => {
 };
 
 /** Something is of a protocol that people have not heard of yet, or worse than they know. */
-export const isWorseThan = (told: Told, alerts: readonly Alert[]): boolean => {
+const isWorseThan = (told: Told, alerts: readonly Alert[]): boolean => {
   const known = new Map(told);
   return alerts.some(({ protocol, type }) => (known.get(protocol) ?? -2) < URGENCIES.indexOf(type));
+};
+
+const growing = (known: Remembered | undefined, now: number): Remembered | undefined =>
+  known !== undefined && now < known.growsUntil ? known : undefined;
+
+/** The message that takes these in, of what is remembered of their transaction. */
+export const takingIn = (
+  known: Remembered | undefined,
+  alerts: readonly Alert[],
+  now: number,
+): Remembered | undefined => {
+  const earlier = growing(known, now);
+  return earlier !== undefined && !isWorseThan(earlier.told, alerts) ? earlier : undefined;
+};
+
+/** What to remember when these were sent, in the message that takes them in or by themselves. */
+export const afterSent = (
+  known: Remembered | undefined,
+  alerts: readonly Alert[],
+  { handle, sentAt }: Required<Pick<Earlier, 'handle' | 'sentAt'>>,
+  { windowMs, now }: { windowMs: number; now: number },
+): Remembered => {
+  const earlier = takingIn(known, alerts, now);
+  return {
+    ...{ handle, alerts: [...(earlier?.alerts ?? []), ...alerts], sentAt: earlier?.sentAt ?? sentAt },
+    ...{ growsUntil: now + windowMs, told: toldBy(alerts, growing(known, now)?.told ?? []) },
+  };
 };
 
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
@@ -143,21 +169,18 @@ export const createThreads = (
       const below = belowOf(alerts);
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
-      const earlier = txHash === undefined ? undefined : await recall(destination, txHash);
-      const grows = earlier !== undefined && now() < earlier.growsUntil;
-      return grows && !isWorseThan(earlier.told ?? toldBy(earlier.alerts), alerts) ? earlier : undefined;
+      return txHash === undefined ? undefined : takingIn(await recall(destination, txHash), alerts, now());
     },
+    /** To be called with what was sent; `sentAt`: where it was sent by itself. */
     remember: async (
       destination: Destination,
       alerts: readonly Alert[],
-      { handle, sentAt }: { handle: string; sentAt: number },
+      sent: { handle: string; sentAt: number },
     ): Promise<void> => {
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
-      const growsUntil = now() + windowMs;
-      const before = await recall(destination, txHash);
-      const told = toldBy(alerts, before && now() < before.growsUntil ? before.told : []);
-      const json = JSON.stringify({ handle, alerts: [...alerts], sentAt, growsUntil, told } satisfies Remembered);
+      const known = await recall(destination, txHash);
+      const json = JSON.stringify(afterSent(known, alerts, sent, { windowMs, now: now() }));
       const forMs = Buffer.byteLength(json) > KEPT_MAX_BYTES ? windowMs : Math.max(windowMs, keepMs);
       if (forMs > 0) await redis.set(keyOf(destination, txHash), json, 'PX', forMs);
     },

@@ -1,6 +1,6 @@
 /**
  * The connections of a server: how many there are, of all and of one address, and which one is closed for another. A new one
- * is never turned away: who asks right away is answered, whoever else holds connections, and be it from the same address,
+ * is never turned away. A client that asks at once is answered, whatever connections others hold, also from its own address,
  * as behind a proxy.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';

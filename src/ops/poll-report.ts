@@ -177,17 +177,13 @@ const createListingReport = (
     const named = large.map(
       ({ name, problem }) => `${name === '' ? 'one without a name' : nameText(name)} has ${problem}`,
     );
-    const why = [unfinished?.message ?? [], listText(named, MOST_LARGE)]
-      .flat()
-      .filter((text) => text !== '')
-      .join('; ');
-    if (why === '') conditions.over('listing', service);
-    else
-      conditions.report('listing', `${service}: its protocols are listed in part`, {
-        of: service,
-        why,
-        lastsMs: listedForMs,
-      });
+    const why = [
+      ...(unfinished === undefined ? [] : [unfinished.message]),
+      ...(named.length === 0 ? [] : [listText(named, MOST_LARGE)]),
+    ];
+    const details = { of: service, why: why.join('; '), lastsMs: listedForMs };
+    if (why.length === 0) conditions.over('listing', service);
+    else conditions.report('listing', `${service}: its protocols are listed in part`, details);
   };
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;

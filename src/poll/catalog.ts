@@ -53,9 +53,17 @@ export interface Heard {
 
 interface ListedAssets {
   assets: ReadonlyMap<string, ListedAsset[]>;
-  /** Protocols of which nobody was told what their contracts are now. `all`: nothing could be compared. Default: none. */
-  untold?: ReadonlySet<string> | 'all';
+  heard?: HeardOfAssets;
 }
+
+/** The same of their contracts: protocols of which nobody was told what theirs are now. */
+export interface HeardOfAssets {
+  untold: ReadonlySet<string> | undefined;
+}
+
+/** Whether people know of a protocol what is listed now. */
+const isTold = (heard: { untold: { has(name: string): boolean } | undefined } | undefined, name: string): boolean =>
+  heard === undefined || heard.untold?.has(name) === false;
 
 type KnownRoutes = Pick<ListedProtocol, 'channels' | 'notifyOn' | 'triggers'>;
 
@@ -122,8 +130,8 @@ const byOwnName = (protocols: readonly ListedProtocol[], known: Entries): Listed
 
 /** As people know it; what is new to everybody, as it is listed. */
 const asHeard = (listed: ListedProtocol, known: Entries, heard: Heard | undefined): ListedProtocol => {
-  if (heard === undefined || heard.untold?.has(listed.name) === false) return listed;
-  const { channels, notifyOn, triggers } = known.get(listed.name) ?? heard.untold?.get(listed.name) ?? listed;
+  if (isTold(heard, listed.name)) return listed;
+  const { channels, notifyOn, triggers } = known.get(listed.name) ?? heard?.untold?.get(listed.name) ?? listed;
   return { ...listed, channels, notifyOn, ...(triggers === undefined ? {} : { triggers }) };
 };
 
@@ -259,12 +267,11 @@ export const createCatalog = (settings: CatalogSettings) => {
      * must not hold up what polling needs.
      */
     refreshAssets: async (service: string, signal: AbortSignal): Promise<void> => {
-      const { assets, untold, unfinished } = (await listAssets?.(service, signal)) ?? {};
+      const { assets, heard, unfinished } = (await listAssets?.(service, signal)) ?? {};
       const known = await store.load(service);
       const at = now();
       const fresh = (entry: CatalogEntry): CatalogEntry => {
-        const isUntold = untold === 'all' || untold?.has(entry.name) === true;
-        const listed = isUntold && entry.assets !== undefined ? undefined : assets?.get(entry.name);
+        const listed = isTold(heard, entry.name) || entry.assets === undefined ? assets?.get(entry.name) : undefined;
         return { ...entry, ...withAssets(listed?.map((asset) => withAdminsSince(entry.assets, asset, at))) };
       };
       await store.keep(service, known, byName([...known.values()].map(fresh)));

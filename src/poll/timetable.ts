@@ -1,7 +1,8 @@
 /**
  * When each task of this daemon has its turn: the one that is due first goes first, a few run at a time, and each comes
- * again after its interval. Where turns come late, the lanes of a service have as many each, however many tasks they have. It uses the monotonic clock, so a wall clock that is set back stops nothing. A turn that does
- * not end is given up.
+ * again after its interval. Tasks of a service may stand in several lanes: where there is no time for all, each lane has as
+ * many turns as the others, however many tasks it has. It uses the monotonic clock, so a wall clock that is set back stops
+ * nothing. A turn that does not end is given up.
  */
 import { getOrCreate } from '../bounded-map.ts';
 import { endedWithin } from '../waiting.ts';

@@ -12,7 +12,7 @@ import {
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { optional } from './fields.ts';
 import { walkPages } from './paginate.ts';
-import { type Detector, nameOfListed, type Protocol } from './protocols.ts';
+import { nameOfListed, type Protocol } from './protocols.ts';
 import { type Page, readAssessment } from './wire.ts';
 
 interface Listable {
@@ -67,14 +67,6 @@ const digestOf = (value: JsonValue): string => {
 
 const isLarge = (value: object): boolean => JSON.stringify(value).length > MOST_OWN_CHARACTERS;
 
-const boundTriggers = (triggers: Protocol['triggers']): Protocol['triggers'] =>
-  isLarge(triggers) ? { critical: { detectionsGroup: [[digestOf(triggers)]], actions: [NOTIFICATION] } } : triggers;
-
-const boundDetectors = (detectors: readonly Detector[]): Detector[] => {
-  if (detectors.length <= MOST_DETECTORS && !isLarge(detectors)) return [...detectors];
-  return [{ name: `${detectors.length} detectors`, config: digestOf([...detectors]) }];
-};
-
 /** Where alerts go by what is listed. */
 export const routesOf = ({ channels, triggers }: Pick<Protocol, 'channels' | 'triggers'>) => ({
   channels,
@@ -88,21 +80,6 @@ export const routesOf = ({ channels, triggers }: Pick<Protocol, 'channels' | 'tr
 
 export type ListedRoutes = ReturnType<typeof routesOf>;
 
-const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
-  name,
-  ...optional('protocolId', id),
-  ...routesOf({ channels: firstContacts(channels), triggers: boundTriggers(triggers) }),
-});
-
-const toSettings = (
-  { name, triggers, tracking, detectors }: Protocol,
-  { channels }: Pick<ListedProtocol, 'channels'>,
-): ListedSettings => ({
-  ...{ name, channels, triggers: boundTriggers(triggers) },
-  ...optional('tracking', tracking),
-  ...optional('detectors', detectors && boundDetectors(detectors)),
-});
-
 /** What could not be read, or not whole, with the protocol's name as far as it has one. */
 type Malformed = MalformedItem & { name: string };
 
@@ -112,23 +89,36 @@ const toMalformed = ({ raw, ...one }: MalformedItem): Malformed => {
   return { ...one, raw: json.length > MOST_RAW ? json.slice(0, MOST_RAW) : raw, name: nameOfListed(raw) };
 };
 
-/** What of a protocol is too large to be used whole. */
-const crowdedOf = (protocol: Protocol): Malformed[] => {
-  const { name, channels, triggers, detectors = [] } = protocol;
-  const count = contactsOf(protocol);
-  const kept = contactsOf({ channels: firstContacts(channels) });
-  const say = (problem: string, bound: ServiceBound): Malformed => ({
-    problem,
-    raw: { descriptor: name },
-    name,
-    bound,
-  });
-  const isCut = boundTriggers(triggers) !== triggers || detectors.length > MOST_DETECTORS || isLarge(detectors);
-  return [
-    ...(kept < count ? [say(`${count} contacts, of which the first ${kept} are used`, 'contacts')] : []),
-    ...(isCut ? [say('triggers or detectors that are too large to be compared one by one', 'listing-size')] : []),
-  ];
+/** As much of a protocol as is used, and what of it is too large to be used whole. */
+const bounded = (protocol: Protocol): { settings: ListedSettings; cut: Malformed[] } => {
+  const { name, tracking } = protocol;
+  const cut: Malformed[] = [];
+  const say = (problem: string, bound: ServiceBound): void => {
+    cut.push({ problem, raw: { descriptor: name }, name, bound });
+  };
+  const channels = firstContacts(protocol.channels);
+  const [listed, kept] = [contactsOf(protocol), contactsOf({ channels })];
+  if (kept < listed) say(`${listed} contacts, of which the first ${kept} are used`, 'contacts');
+  let { triggers, detectors } = protocol;
+  if (isLarge(triggers)) {
+    say('triggers that are too large to be compared one by one', 'listing-size');
+    triggers = { critical: { detectionsGroup: [[digestOf(triggers)]], actions: [NOTIFICATION] } };
+  }
+  if (detectors !== undefined && (detectors.length > MOST_DETECTORS || isLarge(detectors))) {
+    say('detectors that are too many or too large to be compared one by one', 'listing-size');
+    detectors = [{ name: `${detectors.length} detectors`, config: digestOf(detectors) }];
+  }
+  return {
+    settings: { name, channels, triggers, ...optional('tracking', tracking), ...optional('detectors', detectors) },
+    cut,
+  };
 };
+
+const toListed = ({ id }: Protocol, { name, ...settings }: ListedSettings): ListedProtocol => ({
+  name,
+  ...optional('protocolId', id),
+  ...routesOf(settings),
+});
 
 const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
   walkPages(
@@ -176,13 +166,13 @@ export const listProtocols = async (service: Listable, signal: AbortSignal) => {
   const settings: ListedSettings[] = [];
   const malformed: Malformed[] = [];
   const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
-    const listed = page.items.map(toListed);
-    const watched = page.items.map((protocol, index) => toSettings(protocol, listed[index] ?? protocol));
-    const unread = [...page.malformed.map(toMalformed), ...page.items.flatMap(crowdedOf)];
+    const read = page.items.map((protocol) => ({ protocol, ...bounded(protocol) }));
+    const listed = read.map((one) => toListed(one.protocol, one.settings));
+    const unread = [...page.malformed.map(toMalformed), ...read.flatMap(({ cut }) => cut)];
     protocols.push(...listed);
-    settings.push(...watched);
+    settings.push(...read.map((one) => one.settings));
     malformed.push(...unread);
-    return [listed, unread, watched.map(({ detectors }) => detectors)];
+    return [listed, unread, read.map((one) => one.settings.detectors)];
   });
   return { protocols, settings, malformed, ...end };
 };

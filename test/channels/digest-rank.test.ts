@@ -11,10 +11,11 @@ const traits = (changes: Partial<Traits> = {}): Traits => ({
 const many = (count: number, changes: Partial<Traits> = {}): Traits[] =>
   Array.from({ length: count }, (_, at) => traits({ at, ...changes }));
 
-const orderOf = (all: readonly Traits[]): number[] => atOnce(ranked(all)).map(({ index }) => index);
+const rankedOf = (all: readonly Traits[]) => atOnce(ranked(all.map((traits, index) => ({ traits, index }))));
+const orderOf = (all: readonly Traits[]): number[] => rankedOf(all).map(({ of }) => of.index);
 
 const reasonsOf = (all: readonly Traits[], of: number): string[] =>
-  atOnce(ranked(all)).find(({ index }) => index === of)?.reasons ?? [];
+  rankedOf(all).find((one) => one.of.index === of)?.reasons ?? [];
 
 describe('the order of a digest', () => {
   test('is by severity before all else', () => {

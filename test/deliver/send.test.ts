@@ -89,7 +89,7 @@ describe('where an earlier message is about the same transaction', () => {
   test('that message grows, and only the new alerts are delivered by it', async () => {
     const { done, tried, run } = setUp({ earlier: EARLIER });
     await run();
-    expect(done).toEqual(['amend message of item-1,item-2 at old', 'remember new: item-1,item-2', 'unclaim']);
+    expect(done).toEqual(['amend message of item-1,item-2 at old', 'remember new: item-2', 'unclaim']);
     expect(tried[0]?.message.alerts).toEqual([makeAlert(2)]);
   });
 

@@ -58,7 +58,7 @@ test('of an admin that came lately it is known since when, until that is a day a
     list: async () => ({ protocols: [protocolOf('Vault')] }),
     listAssets: async () => ({
       assets: new Map([['Vault', [{ address: '0xaa', admins: listed.admins }]]]),
-      untold: listed.untold,
+      heard: { untold: listed.untold },
     }),
     isIncluded: () => true,
     now: () => time.now,

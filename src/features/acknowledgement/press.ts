@@ -81,9 +81,10 @@ const createMutePlan = ({ muteRules, mutes, activeMutes, operatorLog, now }: Pre
 export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, facts: object) => void;
 
 /**
- * Why a press has no effect; also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
- * message. `stranger`: the person may not press here. `rule`: the config forbids the mute, or it is not allowed from there. `late`: it was pressed so long
- * ago that a mute would surprise people. `flood`: this person, or all together, pressed too often within a minute.
+ * Why a press has no effect; also the label of the metric. `unknown`: no message has this button, or not any more.
+ * `elsewhere`: it belongs to another message. `stranger`: the person may not press here. `rule`: the config forbids the
+ * mute, or nobody has approved the chat. `late`: it was pressed so long ago that a mute would surprise people. `flood`: this
+ * person, or all together, pressed too often within a minute.
  */
 export const REFUSAL_REASONS = ['unknown', 'elsewhere', 'stranger', 'rule', 'late', 'flood'] as const;
 type RefusalReason = (typeof REFUSAL_REASONS)[number];

@@ -9,7 +9,7 @@ import { nameOf, type Target } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
 import { type Locks, underLock } from '../../redis/lock.ts';
-import { listText, nameText } from '../../text.ts';
+import { namesText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
@@ -40,7 +40,7 @@ export const heldText = (
   destination: Target,
   { isRevoked, protocols, held }: { isRevoked: boolean; protocols: readonly string[]; held: number },
 ): string => {
-  const listed = listText(protocols, NAMED, nameText);
+  const listed = namesText(protocols, NAMED);
   return [
     `A ${isRevoked ? 'revoked' : 'new'} destination waits for approval: ${nameOf(destination)}.`,
     `The service lists it for ${listed}. ${held === 1 ? 'One alert for it is' : `${held} alerts for it are`} held so far, and the fallback gets what is held.`,

@@ -20,7 +20,7 @@ type Fits = (address: string) => boolean;
 
 const WEB = /^(https?):\/\/([^/]*)(.*)$/is;
 
-/** What servers decode, some of them more than once, before they look for a file: dots, slashes, and what begins a parameter. */
+/** What servers decode before they look for a file, some of them more than once. */
 const DECODED: Readonly<Record<string, string>> = { '2e': '.', '2f': '/', '5c': '/', '3b': ';' };
 
 /**

@@ -4,7 +4,7 @@ import { getOrCreate } from '../../bounded-map.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from '../../deliver/rate-limiter.ts';
 import type { Batching } from '../../deliver/stage.ts';
-import { type Earlier, isWorseThan, type Threads, toldBy, transactionOf } from '../../deliver/threads.ts';
+import { afterSent, type Remembered, type Threads, takingIn, transactionOf } from '../../deliver/threads.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { afterAttempt, type DeliveryRecord, isFinal, targetOf } from '../../ledger/record.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
@@ -152,25 +152,19 @@ export const createMemoryBatchStore = (): Batching['batches'] => {
 
 /** `windowMs`: how long after it was sent a message takes in inspections of its transaction. History has no follow-ups. */
 export const createMemoryThreads = (windowMs: number, now: () => number): Threads => {
-  const messages = new Map<string, Earlier & { until: number; told: ReturnType<typeof toldBy> }>();
+  const messages = new Map<string, Remembered>();
   const keyOf = ({ id }: Destination, alerts: readonly Alert[]): string | undefined => {
     const txHash = transactionOf(alerts);
     return windowMs > 0 && txHash !== undefined ? `${id} ${txHash}` : undefined;
   };
   return {
-    find: async (destination, alerts) => {
-      const earlier = messages.get(keyOf(destination, alerts) ?? '');
-      return earlier && earlier.until > now() && !isWorseThan(earlier.told, alerts) ? earlier : undefined;
-    },
+    find: async (destination, alerts) => takingIn(messages.get(keyOf(destination, alerts) ?? ''), alerts, now()),
     // Nothing is read again in a simulation.
     reassess: async () => undefined,
     noteReassessed: async () => {},
-    remember: async (destination, alerts, { handle }) => {
+    remember: async (destination, alerts, sent) => {
       const key = keyOf(destination, alerts);
-      if (key === undefined) return;
-      const before = messages.get(key);
-      const told = toldBy(alerts, before && before.until > now() ? before.told : []);
-      messages.set(key, { handle, alerts: [...alerts], until: now() + windowMs, told });
+      if (key !== undefined) messages.set(key, afterSent(messages.get(key), alerts, sent, { windowMs, now: now() }));
     },
     claim: async (destination, alerts) => (keyOf(destination, alerts) === undefined ? undefined : async () => {}),
   };

@@ -1,5 +1,5 @@
 /** The words about what cannot be read, and what is read again. Pure. */
-import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';
+import { cleanLine, countedInWords, namesText, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import { COMES_AND_GOES } from '../conditions/announcer.ts';
@@ -19,7 +19,7 @@ interface Subject {
 const NAMED = 10;
 const LONGEST_REASON = 300;
 
-const protocolsText = (names: readonly string[]): string => listText(names, NAMED, nameText);
+const protocolsText = (names: readonly string[]): string => namesText(names, NAMED);
 
 const subjectText = ({ service, isWhole, protocols }: Subject): string => {
   if (isWhole) return `The monitoring service ${service}`;

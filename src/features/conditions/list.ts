@@ -5,7 +5,7 @@
 import { type Condition, conditionKey, foldConditions, rowOf } from '../../condition.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
-import { listText, nameText } from '../../text.ts';
+import { namesText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { withName } from '../names/names.ts';
 import {
@@ -45,7 +45,7 @@ const memberCondition = ({ id, host, pid, silentMs }: HeardDaemon): Condition =>
 const silentCondition = (one: OfService): Condition => ({
   ...{ name: 'silent', of: `${one.service} ${one.since}`, under: one.service, since: one.since },
   ...{
-    what: `${one.service}: nothing is inspected of ${listText(one.members, undefined, nameText)}`,
+    what: `${one.service}: nothing is inspected of ${namesText(one.members)}`,
     announcedTo: labelsOf(one.announcedTo),
   },
 });

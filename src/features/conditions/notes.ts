@@ -9,7 +9,7 @@ import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
 import type { Quarantine } from '../../poll/seen.ts';
 import { replayOf, type Skipped, type SkippedStore } from '../../poll/skipped.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
-import { counted, listText, nameText } from '../../text.ts';
+import { counted, namesText, nameText } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 import { type NameStore, withName } from '../names/names.ts';
@@ -68,7 +68,7 @@ const heldOf = async ({ config, held, names, review, protocols }: NotesDependenc
 };
 
 const heldNote = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): Condition => {
-  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols, undefined, nameText)})`;
+  const listed = protocols.length === 0 ? '' : ` (for ${namesText(protocols)})`;
   const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
   const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
   const count = `${counted(waiting, 'alert')}${most}`;
@@ -113,7 +113,7 @@ const skippedNotes = (skipped: readonly Skipped[]): Condition[] =>
     const [only, ...others] = names;
     const command = replayOf({ from, to, ...(only !== undefined && others.length === 0 ? { protocol: only } : {}) });
     const period = `between ${clockText(iso(from))} and ${clockText(iso(to))}`;
-    const what = `${service}: what came of ${listText(names, undefined, nameText)} ${period} was not sent, as it was left out then: ${command}`;
+    const what = `${service}: what came of ${namesText(names)} ${period} was not sent, as it was left out then: ${command}`;
     return { ...note('skipped', service, what), todo: `\`${command}\` sends it` };
   });
 

@@ -2,7 +2,7 @@
 import { CHANNEL_KINDS, type Destination, isHuman } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
-import { listText, nameText } from '../../text.ts';
+import { namesText } from '../../text.ts';
 import type { RouteReview } from './review.ts';
 import { fallbackRoutes, routeEntries, routeSettings, standInRoutes } from './routes.ts';
 
@@ -53,8 +53,7 @@ export const hangingOn = (config: Config, review?: Pick<RouteReview, 'destinatio
     const names = (byKey.get(key) ?? []).map(([name]) => name);
     if (key === undefined || (names.length === 0 && !(review === undefined && isOnly))) return [];
     const own = fallback.length === 0 ? ['', ''] : [' and the fallback', ', the fallback included,'];
-    const what =
-      names.length > 0 ? `Everything of ${listText(names, NAMED, nameText)}${own[0]}` : `Everything${own[1]}`;
+    const what = names.length > 0 ? `Everything of ${namesText(names, NAMED)}${own[0]}` : `Everything${own[1]}`;
     return [`${what} hangs on ${key}${net.length === 0 ? ', and there is no fallback' : ''}: ${MEND}`];
   });
 };

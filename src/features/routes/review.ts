@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { RETENTION_SECONDS } from '../../ledger/record.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { BatchStore } from '../../queue/batch-store.ts';
-import { listText, nameText } from '../../text.ts';
+import { namesText, nameText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './routes.ts';
 
@@ -121,14 +121,7 @@ export const createRouteReview = (
     problemsTogether: (): string[] => {
       const all = reviewed().flatMap(({ protocol, problems }) => problems.map((problem) => ({ protocol, problem })));
       const together = [...Map.groupBy(all, ({ problem }) => problem)];
-      const said = together.map(
-        ([problem, same]) =>
-          `${listText(
-            same.map(({ protocol }) => protocol),
-            undefined,
-            nameText,
-          )}: ${problem}`,
-      );
+      const said = together.map(([problem, same]) => `${namesText(same.map(({ protocol }) => protocol))}: ${problem}`);
       return [...others, ...said];
     },
     /** By kind, how many protocols have channels of it that the config does not set up. */

@@ -1,5 +1,5 @@
 /** The words about protocols of which nothing is inspected, and that it is over. Pure. */
-import { listText, nameText } from '../../text.ts';
+import { namesText, nameText } from '../../text.ts';
 import { ageText, clockText, durationText } from '../../time.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
 import type { Silence } from './probe.ts';
@@ -44,7 +44,7 @@ export const heardText = (
 ): string => {
   const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
   return [
-    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${service}.`,
+    `${how}: ${namesText(protocols, NAMED)} of the monitoring service ${service}.`,
     `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.`,
   ].join('\n');
 };

@@ -1,9 +1,11 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
 import { channelRows } from '../../channels/registry.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { cleanLine, counted, listText, nameText, quotedName, shorten } from '../../text.ts';
+import { cleanLine, counted, namesText, nameText, quotedName, shorten } from '../../text.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
-import { ASPECTS, type Aspect, type Change, STAYED_MS, type WatchedDetector, type WatchedSettings } from './changes.ts';
+import type { Change } from './changes.ts';
+import { STAYED_MS } from './unannounced.ts';
+import { ASPECTS, type Aspect, type WatchedDetector, type WatchedSettings } from './watched.ts';
 
 /** One aspect of a change. */
 export interface Difference {
@@ -73,7 +75,7 @@ export interface ChangeWords {
   /** Somebody who read it does so no more. */
   losesReader?: boolean;
   /** Epoch milliseconds: when it was seen first; absent: it was there from the first. */
-  since?: number;
+  since?: number | undefined;
   /** It was changed so often within the hour that its next changes are not announced. */
   comesAndGoes?: boolean;
   /** Several changes in sum, of which the last ones were not announced. */
@@ -119,7 +121,7 @@ const headline = (service: string, all: readonly ChangeWords[]): string => {
   const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
   if (first === undefined || all.length > 1) {
     const names = all.map(({ protocol }) => protocol);
-    return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${listText(names, DESCRIBED, nameText)}.`;
+    return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${namesText(names, DESCRIBED)}.`;
   }
   return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
@@ -151,7 +153,7 @@ const stayed = (all: readonly ChangeWords[]): string[] => {
 const restOfHour = (all: readonly ChangeWords[]): string[] => {
   const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => protocol);
   if (names.length === 0) return [];
-  const who = listText(names, DESCRIBED, nameText);
+  const who = namesText(names, DESCRIBED);
   const rest = 'For the rest of the hour such changes are only in the log and the history';
   return [`Changed again and again: ${who}. ${rest}; what has ${STAYED} is announced then.`];
 };

@@ -7,8 +7,9 @@ import { type ChannelEntry, contentId } from '../../item.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR } from '../conditions/announcer.ts';
 import { type AnnouncedStore, brokenAmong } from '../conditions/store.ts';
-import type { Change, WatchedSettings } from './changes.ts';
+import type { Change } from './changes.ts';
 import { type ChangeWords, changesText, differencesOf, worstFirst } from './message.ts';
+import type { WatchedSettings } from './watched.ts';
 
 /** Where alerts of a protocol went and go. */
 interface ChangeRoutes {
@@ -119,8 +120,7 @@ const createDescribe =
     const isCritical = hasLostPeople(change, routes);
     const isUnreadable = change.kind === 'vanished' && change.isUnreadable === true;
     const isBack = change.kind === 'new' && change.before !== undefined;
-    const since = change.since === undefined ? {} : { since: change.since };
-    const words = { isUnreadable, isBack, isCritical, losesReader: losesAReader(routes), ...since };
+    const words = { isUnreadable, isBack, isCritical, losesReader: losesAReader(routes), since: change.since };
     return { change, routes, protocol, kind, ...words, differences: differencesOf(change) };
   };
 

@@ -6,8 +6,9 @@ import { MOST_PROTOCOLS } from '../../item.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { DAY_MS, iso } from '../../time.ts';
-import type { Comparison, Remembered, Unannounced } from './changes.ts';
+import type { Comparison, Remembered } from './changes.ts';
 import type { ChangeWords } from './message.ts';
+import type { Unannounced } from './unannounced.ts';
 
 /** A change as it is kept for `protocols history`. */
 export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | 'isCritical'> {
@@ -105,7 +106,7 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         );
       return { version, protocols: parsed<Remembered>(PROTOCOL), unannounced: parsed<Unannounced>(UNANNOUNCED) };
     },
-    /** Gives the next version; undefined where somebody else has written meanwhile: nothing, or nothing further, is written. */
+    /** Gives the next version. Undefined where another daemon has written meanwhile: then nothing more is written. */
     remember: async (
       held: Pick<HeldLock, 'write'>,
       service: string,

@@ -4,20 +4,11 @@ import { contentId, type ListedAsset } from '../../item.ts';
 import { type HeldLock, type Locks, underLock } from '../../redis/lock.ts';
 import { type ListedRoutes, type Listing, routesOf } from '../../service/listing.ts';
 import { iso } from '../../time.ts';
-import {
-  afterChange,
-  type Comparison,
-  compare,
-  type Remembered,
-  stayedAmong,
-  type Unannounced,
-  untoldAmong,
-  type WatchedSettings,
-  watchedAssets,
-  watchedOf,
-} from './changes.ts';
+import { type Comparison, compare, type Remembered } from './changes.ts';
 import { createNotifier, type NotifierDependencies } from './notifier.ts';
 import type { TripwireStore } from './store.ts';
+import { afterChange, stayedAmong, type Unannounced, untoldAmong } from './unannounced.ts';
+import { type WatchedSettings, watchedAssets, watchedOf } from './watched.ts';
 
 interface TripwireDependencies extends NotifierDependencies {
   store: Pick<TripwireStore, 'version' | 'read' | 'remember'>;

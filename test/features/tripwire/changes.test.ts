@@ -4,9 +4,8 @@ import {
   compare,
   type Remembered,
   VANISHED_AFTER,
-  type WatchedSettings,
-  watchedOf,
 } from '../../../src/features/tripwire/changes.ts';
+import { type WatchedSettings, watchedOf } from '../../../src/features/tripwire/watched.ts';
 import type { ListedSettings } from '../../../src/service/listing.ts';
 
 const email = (...contacts: string[]) => ({ name: 'email', contacts });

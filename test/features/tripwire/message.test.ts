@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Change, WatchedSettings } from '../../../src/features/tripwire/changes.ts';
+import type { Change } from '../../../src/features/tripwire/changes.ts';
 import { type ChangeWords, changesText, differencesOf } from '../../../src/features/tripwire/message.ts';
+import type { WatchedSettings } from '../../../src/features/tripwire/watched.ts';
 
 const SECRET = 'https://hooks.example.com/services/T0/SECRET';
 const before: WatchedSettings = {

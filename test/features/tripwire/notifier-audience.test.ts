@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Aspect, Change } from '../../../src/features/tripwire/changes.ts';
+import type { Change } from '../../../src/features/tripwire/changes.ts';
 import { audienceOf, groupsOf, hasLostPeople, isOnlyHeld } from '../../../src/features/tripwire/notifier.ts';
+import type { Aspect } from '../../../src/features/tripwire/watched.ts';
 import { destinationOf } from '../../support/alerts.ts';
 
 const A = destinationOf('email', 'a@example.com');
