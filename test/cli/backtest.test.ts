@@ -69,7 +69,7 @@ test('needs no Redis, and finds digests, the worst minute and the longest wait a
     names: ['Vault'],
     kinds: ['slack', 'webhook'],
     redisUrl: NO_REDIS,
-    config: { channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } } } },
+    config: { poll: { interval: '200ms' }, channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } } } },
   });
   const { service } = world.sandbox;
   const begun = momentOf(world, 2 * 3_600_000);
