@@ -125,3 +125,11 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
     isRunning,
   };
 };
+
+/** Its metrics have this line, also for one who asked as the fault struck. */
+export const metricsTell = (daemon: Pick<DaemonProcess, 'url'>, line: string, withinMs?: number): Promise<boolean> =>
+  until(
+    `the metrics tell ${line}`,
+    async () => (await (await fetch(`${daemon.url()}/metrics`)).text()).includes(`\n${line}\n`),
+    withinMs,
+  );

@@ -1,7 +1,7 @@
 /** Three daemons share the work, and one of them is hurt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import type { DaemonProcess } from '../daemon-process.ts';
+import { type DaemonProcess, metricsTell } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 import type { Stage } from '../stage.ts';
 
@@ -9,7 +9,22 @@ import type { Stage } from '../stage.ts';
 const GONE_MS = 15_000;
 const THREE = { daemons: 3 };
 
+/** A daemon that was not heard for 20 s is missed; then those that are left say so at their next look. */
+const MISSED_WITHIN_MS = 60_000;
+
 export const CROWD_FAULTS: readonly Fault[] = [
+  {
+    name: 'one-gone',
+    what: 'kill -9 of one of two daemons, until the metrics of the other tell it; it is started again, until they tell that',
+    stage: { daemons: 2 },
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon, other = daemon] }) => {
+      await daemon.kill();
+      await metricsTell(other, 'tocsin_trouble{trouble="member"} 1', MISSED_WITHIN_MS);
+      await daemon.start();
+      await metricsTell(other, 'tocsin_trouble{trouble="member"} 0', MISSED_WITHIN_MS);
+    },
+  },
   {
     name: 'three-killed',
     what: 'kill -9 of one of three daemons, started again after 15 s',

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { CONTAINER, whyNoContainers } from '../../support/container.ts';
 import type { OwnRedis } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
-import { type DaemonProcess, ROOT } from '../daemon-process.ts';
+import { metricsTell, ROOT } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 
 const REFUSING_MS = 8000;
@@ -42,13 +42,6 @@ const cutOff = async (socket: string): Promise<void> => {
   redis.disconnect();
 };
 const BACK_WITHIN_MS = 90_000;
-
-/** The daemon's metrics say so, also to one who asked as the fault struck. */
-const tells = (daemon: DaemonProcess, isUp: 0 | 1) =>
-  until(`metrics tell that Redis is ${isUp === 0 ? 'silent' : 'back'}`, async () => {
-    const answer = await fetch(`${daemon.url()}/metrics`);
-    return (await answer.text()).includes(`\ntocsin_redis_up ${isUp}\n`);
-  });
 
 /** Nothing listens there. */
 const NOWHERE = ['127.0.0.1', '1'] as const;
@@ -113,11 +106,11 @@ export const REDIS_FAULTS: readonly Fault[] = [
         [() => master.kill('SIGKILL'), master.start],
       ];
       for (const [strike, mend] of ways) {
-        const scrape = tells(daemon, 0);
+        const scrape = metricsTell(daemon, 'tocsin_redis_up 0');
         await strike();
         await scrape;
         await mend();
-        await tells(daemon, 1);
+        await metricsTell(daemon, 'tocsin_redis_up 1');
       }
     },
   },

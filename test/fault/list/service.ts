@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault as Answer } from '../../../src/sandbox/service/faults.ts';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
+import { metricsTell } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 
 const EACH_MS = 3000;
+const BEFORE_LISTING_MS = 10_000;
 
 const ANSWERS: readonly Answer[] = [
   { kind: 'status', status: 500 },
@@ -69,6 +71,21 @@ export const SERVICE_FAULTS: readonly Fault[] = [
       await service.stop();
       await sleep(10_000);
       await service.start();
+    },
+  },
+  {
+    name: 'service-told',
+    what: 'the service is stopped until a listing has failed, too; when it is back, the metrics tell it long before the next listing is due',
+    stage: { config: { poll: { catalogEvery: '30s' } } },
+    doubles: 'none',
+    strike: async ({ sandbox: { service }, daemons: [daemon] }) => {
+      await service.stop();
+      await metricsTell(daemon, 'tocsin_trouble{trouble="service"} 1');
+      await sleep(35_000);
+      await service.start();
+      for (const trouble of ['service', 'unread']) {
+        await metricsTell(daemon, `tocsin_trouble{trouble="${trouble}"} 0`, BEFORE_LISTING_MS);
+      }
     },
   },
   {
