@@ -46,7 +46,7 @@ describe('a digest', () => {
   test.each([
     [storm(120), '🔴 120 critical alerts in 3 protocols'],
     [[stormAlert(0), stormAlert(3)], '🔴 2 critical alerts in “Vault A”'],
-    [['a', 'b'].map((text) => notificationAlert(text)), '🔵 2 notifications in “Lending Pool”'],
+    [['a', 'b'].map((text) => notificationAlert(text)), '🟠 2 notifications in “Lending Pool”'],
     [[stormAlert(0), notificationAlert('x')], '🔴 2 alerts in 2 protocols: 1 critical, 1 notification'],
     [storm(6).map((alert) => ({ ...alert, replay: true })), '🔴 REPLAY: 6 critical alerts in 3 protocols'],
   ])('is called by what is in it', (alerts, title) => {
@@ -239,7 +239,7 @@ All of them, the worst first
    > Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
    > Drastic balance change: Balance fell by 61.5 %
 
-2. 🔵 NOTIFICATION · Lending Pool
+2. 🟠 NOTIFICATION · Lending Pool
    2026-11-20 11:22:33 UTC  b7f2c0de11aa22bb33cc44dd55ee66ff
    > Paused
    > by the guardian

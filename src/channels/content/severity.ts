@@ -44,8 +44,14 @@ const NOUN = '(?:alert|finding|incident|notification|severity)s?';
 /** `Critical: ...`, `[CRITICAL] ...`, `🔴 Critical - ...`; in `Low-level call`, `High gas` and `Critical?` it is no label. */
 const AT_BEGINNING = new RegExp(String.raw`^${DECOR}${WORD}(?=\s*(?:[:|\])}!*–—]|-(?!\p{L})|\n|$))`, 'iu');
 
-/** `Critical finding in X`, `A high-severity alert`. */
-const WITH_NOUN = new RegExp(String.raw`^${DECOR}(?:(?:an?|new)\s+)?${WORD}[\s-]${NOUN}(?![\p{L}\p{N}])`, 'iu');
+/** As the service's triggers speak of an assessment. In `High activity`, `Low event count` the word would be none. */
+const ASSESSED = '(critical|suspecious|suspicious)[\\s-](?:(?:transaction|tx|event|inspection|detection)s?|activity)';
+
+const withNoun = (words: string): RegExp =>
+  new RegExp(String.raw`^${DECOR}(?:(?:an?|new)\s+)?${words}(?![\p{L}\p{N}])`, 'iu');
+
+/** `Critical finding in X`, `A high-severity alert`, `Critical transaction in X`. */
+const WITH_NOUN = [withNoun(String.raw`${WORD}[\s-]${NOUN}`), withNoun(ASSESSED)];
 
 /** `Severity: critical`, `"severity": "high"`, `*Risk level* = low`; not where it goes on: `low -> high`, `low or high`. */
 const LABELLED = new RegExp(
@@ -60,9 +66,8 @@ const LABELLED = new RegExp(
  */
 export const statedSeverity = (message: string): string | undefined => {
   const text = message.slice(0, LOOKED_AT).trimStart();
-  const stated = [AT_BEGINNING.exec(text), WITH_NOUN.exec(text), ...text.matchAll(LABELLED)].map((found) =>
-    found?.[1]?.toLowerCase(),
-  );
+  const beginnings = [AT_BEGINNING, ...WITH_NOUN].map((form) => form.exec(text));
+  const stated = [...beginnings, ...text.matchAll(LABELLED)].map((found) => found?.[1]?.toLowerCase());
   const worst = STATED.find((word) => stated.includes(word));
   return worst === undefined ? undefined : assessmentWord(worst).toUpperCase();
 };
@@ -103,12 +108,12 @@ export const signOf = (tone: Tone): string => SIGNS[tone];
 const TONES: Readonly<Record<string, Tone>> = {
   CRITICAL: 'critical',
   ...{ SUSPICIOUS: 'suspicious', HIGH: 'suspicious', WARNING: 'suspicious', MEDIUM: 'suspicious' },
-  ...{ OK: 'calm', LOW: 'calm', INFO: 'calm' },
+  ...{ OK: 'calm', LOW: 'calm', INFO: 'calm', 'FOLLOW-UP': 'news', 'NO LONGER LISTED': 'news' },
 };
 
-/** Of an assessment, or of a severity that a text states; any other word is only news. */
+/** Of an assessment, or of a severity that a text states; any other word may stand for a bad one, as it does for programs. */
 export const toneOf = (severity: string): Tone =>
-  (Object.hasOwn(TONES, severity) ? TONES[severity] : undefined) ?? 'news';
+  (Object.hasOwn(TONES, severity) ? TONES[severity] : undefined) ?? 'suspicious';
 
 /** Of an inspection that people had and the service lists no more. A follow-up is called by what the service says now. */
 const GONE: Severity = { severity: 'NO LONGER LISTED', tone: 'news' };
@@ -119,7 +124,7 @@ const OWN = ['NOTIFICATION', 'FOLLOW-UP', 'TEST', 'TOCSIN', GONE.severity];
 /** One that nobody documented may be spelled like a word of ours: then it stands in quotation marks. */
 const assessed = (assessment: string): Severity => {
   const word = assessmentWord(assessment).toUpperCase();
-  return { severity: OWN.includes(word) ? `"${word}"` : word, tone: toneOf(word) };
+  return OWN.includes(word) ? { severity: `"${word}"`, tone: toneOf('') } : { severity: word, tone: toneOf(word) };
 };
 
 /** Announcements that something works again, or that somebody is at it. */
@@ -156,8 +161,8 @@ export const severityOf = (alert: Alert): Severity => {
   if (changed) return changed.is === undefined ? GONE : assessed(changed.is);
   if (type.startsWith('tocsin.')) return { severity: 'TOCSIN', tone: announced(type) };
   if (source !== 'notifications') return assessed(text(item.assessment));
-  const stated = statedIn(alert);
-  return { severity: stated ?? 'NOTIFICATION', tone: stated === undefined ? 'news' : toneOf(stated) };
+  const severity = statedIn(alert) ?? 'NOTIFICATION';
+  return { severity, tone: toneOf(severity) };
 };
 
 /** Most urgent first. `undefined` stands for every undocumented assessment. */

@@ -59,13 +59,13 @@ test('has the whole hash where there is no explorer, and the id where there is n
   );
   expect(lines.slice(2).map(lineText)).toEqual([
     `🔴 CRITICAL 14:59:59 CET Lending Pool: Flash loan, Mixer ${hashOf(1)}`,
-    '🔵 NOTIFICATION 14:59:59 CET Lending Pool: stored notification id-1',
+    '🟠 NOTIFICATION 14:59:59 CET Lending Pool: stored notification id-1',
   ]);
 });
 
 test('a severity from outside has one line, and no sign of ours', () => {
   const [, , line = []] = linesOf({ lead: 'x', listed: [{ ...ENTRY, severity: `\n🔴 ${'very '.repeat(50)}bad` }] });
-  expect(lineText(line)).toMatch(/^🔵 very very [^\n🔴]{0,50}… 13:59:59 UTC/u);
+  expect(lineText(line)).toMatch(/^🟠 very very [^\n🔴]{0,50}… 13:59:59 UTC/u);
 });
 
 test('what is not as we write it is shown as the text that it is', () => {

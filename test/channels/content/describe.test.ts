@@ -86,8 +86,8 @@ suite('an inspection', () => {
   test.each([
     ['suspecious', '🟠 SUSPICIOUS'],
     ['ok', '🟢 OK'],
-    ['', '🔵 UNKNOWN'],
-    ['brand new', '🔵 BRAND NEW'],
+    ['', '🟠 UNKNOWN'],
+    ['brand new', '🟠 BRAND NEW'],
   ])('assessed %j is %s', (assessment, title) => {
     expect(contentOf(inspectionAlert({ item: { assessment } })).title).toBe(`${title} · Lending Pool · Lending vault`);
   });
@@ -236,10 +236,10 @@ suite('detections', () => {
 
 suite('an assessment that nobody documented', () => {
   test.each([
-    ['🟢 OK (was critical) · other', '🔵 OK WAS CRITICAL - OTHER · Lending Pool · Lending vault'],
-    ['test', '🔵 "TEST" · Lending Pool · Lending vault'],
-    ['no longer listed', '🔵 "NO LONGER LISTED" · Lending Pool · Lending vault'],
-    ['brand new', '🔵 BRAND NEW · Lending Pool · Lending vault'],
+    ['🟢 OK (was critical) · other', '🟠 OK WAS CRITICAL - OTHER · Lending Pool · Lending vault'],
+    ['test', '🟠 "TEST" · Lending Pool · Lending vault'],
+    ['no longer listed', '🟠 "NO LONGER LISTED" · Lending Pool · Lending vault'],
+    ['brand new', '🟠 BRAND NEW · Lending Pool · Lending vault'],
   ])('%j cannot pass for words of ours', (assessment, title) => {
     expect(contentOf(inspectionAlert({ item: { assessment } })).title).toBe(title);
   });
@@ -299,7 +299,7 @@ suite('a stored notification', () => {
   test('is shown whole, and its first line says what happened', () => {
     const content = contentOf(notificationAlert('Paused.\r\nby the guardian'), '2026-11-20T11:22:57.000Z');
     expect(content).toMatchObject({
-      title: '🔵 NOTIFICATION · Lending Pool',
+      title: '🟠 NOTIFICATION · Lending Pool',
       happened: 'Paused',
       message: 'Paused.\nby the guardian',
       isOurs: false,
@@ -312,7 +312,7 @@ suite('a stored notification', () => {
     ['Critical: the pool was drained', '🔴 CRITICAL · Lending Pool · notification', 'critical'],
     ['The pool was paused\nSeverity: warning', '🟠 WARNING · Lending Pool · notification', 'suspicious'],
     ['[info] the guardian was rotated', '🟢 INFO · Lending Pool · notification', 'calm'],
-    ['Nothing critical', '🔵 NOTIFICATION · Lending Pool', 'news'],
+    ['Nothing critical', '🟠 NOTIFICATION · Lending Pool', 'suspicious'],
   ])('%j says how bad it is, and the title that it is a notification', (message, title, tone) => {
     expect(contentOf(notificationAlert(message))).toMatchObject({ title, tone });
   });
@@ -358,7 +358,7 @@ suite('what is no news', () => {
       title: '🔴 CRITICAL (replay) · Lending Pool · Lending vault',
       notice: expect.stringMatching(/^Replay/),
     });
-    expect(contentOf(notificationAlert('x', { replay: true })).title).toBe('🔵 NOTIFICATION (replay) · Lending Pool');
+    expect(contentOf(notificationAlert('x', { replay: true })).title).toBe('🟠 NOTIFICATION (replay) · Lending Pool');
   });
 
   test('a sample links to nothing: what it names does not exist', () => {

@@ -196,7 +196,7 @@ describe('the report of a mute by mail', () => {
     const { text } = bodyOf(report);
     expect(text).toContain('To do: run `tocsin mute list` now\n');
     expect(text).toMatch(new RegExp(`^🔴 CRITICAL 09:00:00 UTC Vault 0x.*: Flash loan ${EXPLORER}tx/${TX_HASH}$`, 'm'));
-    expect(text).toMatch(/^🔵 NOTIFICATION 09:00:01 UTC Vault: stored notification item-1$/m);
+    expect(text).toMatch(/^🟠 NOTIFICATION 09:00:01 UTC Vault: stored notification item-1$/m);
     expect(text).toMatch(new RegExp(`^🟠 SUSPICIOUS 09:00:02 UTC Vault: Flash loan ${TX_HASH}$`, 'm'));
     expect(bodyOf(report, { format: 'plain' }).text).toContain(`Flash loan ${EXPLORER}tx/${TX_HASH}\n`);
   });

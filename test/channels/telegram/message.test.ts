@@ -167,7 +167,7 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
   test('stored as a notification comes whole and quoted, once', () => {
     const parsed = read(notificationAlert('Paused withdrawals\n\nby the guardian'));
     expect(parsed.text).toMatch(
-      /^🔵 NOTIFICATION · Lending Pool\nThe service wrote:\nPaused withdrawals\n\nby the guardian\n\nstored /,
+      /^🟠 NOTIFICATION · Lending Pool\nThe service wrote:\nPaused withdrawals\n\nby the guardian\n\nstored /,
     );
     expect(textsIn(parsed, 'blockquote')).toEqual(['Paused withdrawals\n\nby the guardian']);
     expect(bodyOf(notificationAlert('a\nb'), 'plain').text).toContain('\n> a\n> b\n\n');

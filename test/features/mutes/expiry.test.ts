@@ -241,7 +241,7 @@ describe('when a mute ends', () => {
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(1)}`,
-      '🔵 NOTIFICATION 12:00:00 Lending Pool: stored notification b7f2c0de11aa22bb33cc44dd55ee66ff',
+      '🟠 NOTIFICATION 12:00:00 Lending Pool: stored notification b7f2c0de11aa22bb33cc44dd55ee66ff',
     ]);
     expect(lines).toMatchObject([
       { msg: 'a mute has ended; sent the list of what it hid', mute: 'mute-1', hid: 4, messages: 2 },

@@ -58,7 +58,7 @@ test('says how many and how bad, then when and why, then one line for each, the 
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(2)}`,
       '🟠 HIGH 13:59:59 Lending Pool: stored notification item-6',
       `🟠 SUSPICIOUS 13:59:59 Lending Pool: Mixer, New contract ${hashOf(5)}`,
-      '🔵 NOTIFICATION 13:59:59 Lending Pool: stored notification item-3',
+      '🟠 NOTIFICATION 13:59:59 Lending Pool: stored notification item-3',
       `🔵 FOLLOW-UP 13:59:59 Lending Pool: follow-up, downgraded ${hashOf(4)}`,
     ].join('\n'),
   );
