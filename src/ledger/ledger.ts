@@ -4,7 +4,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { chunksOf, mapInChunks } from '../chunks.ts';
 import { createGroupCommit } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
@@ -147,10 +147,15 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       };
     },
     /** What these alerts are about, in their order; undefined for one that it does not know. */
-    summaries: async (ids: readonly Alert['id'][]) =>
-      (await readField(redis, keys, ALERT_FIELD, ids)).map((text, index) =>
-        text === null ? undefined : parseSummary(ids[index] ?? '', text),
-      ),
+    summaries: async (ids: readonly Alert['id'][]) => {
+      // Fresh alerts ask: mostly none is known, which one command tells of all.
+      const found = await mapInChunks(chunksOf(ids, READ_AT_ONCE), 1, async (some) =>
+        (await redis.exists(...some.map(keys.alert))) === 0
+          ? some.map(() => null)
+          : readField(redis, keys, ALERT_FIELD, some),
+      );
+      return found.flat().map((text, index) => (text === null ? undefined : parseSummary(ids[index] ?? '', text)));
+    },
     /** How many deliveries wait, by destination id; a destination without any is left out. */
     waitingByDestination: async (): Promise<Record<string, number>> => {
       const counts = Object.entries(await redis.hgetall(keys.waiting));
