@@ -56,9 +56,9 @@ const CONDITIONS = {
     effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
     todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
   },
-  /** Some protocols of a service that answers. */
+  /** Some protocols of a service that answers. The check of its protocols says when it has lasted for three intervals. */
   unread: {
-    ...{ ...BLIND, mayPass: true, stopsReady: false, stopsHeartbeat: true, hears: 'people', partOf: 'service' },
+    ...{ ...BLIND, mayPass: true, stopsReady: true, stopsHeartbeat: true, hears: 'people', partOf: 'service' },
     effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
     todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
   },
