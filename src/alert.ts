@@ -233,6 +233,20 @@ export interface Parcel {
   alerts: Alert[];
 }
 
+/** How an inspection stands that a destination was sent. */
+export interface Standing {
+  /** The id of its first alert. */
+  alert: Alert['id'];
+  protocol: string;
+  /** What the service says now; absent where it lists it no more. */
+  assessment?: string;
+  /** It was sent there; else it is on its way. */
+  isSent: boolean;
+}
+
+/** By transaction: all that a destination has of it. */
+export type Standings = ReadonlyMap<string, readonly Standing[]>;
+
 /** A detector fired with any status but `notDetected`, also with one that nobody documented. */
 export const hasFired = (detection: JsonValue | undefined): boolean =>
   !(typeof detection === 'object' && detection !== null && 'status' in detection && detection.status === 'notDetected');

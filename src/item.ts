@@ -183,6 +183,10 @@ export const lineId = (key: string): string => digest(8, [key]);
 /** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
 export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
 
+/** Identity of the incident that a destination keeps of `subject`: of a transaction, or of an alert that names none. */
+export const incidentId = (subject: string, destination: string): string =>
+  `incident_${digest(32, [subject, destination])}`;
+
 /** Identity of one message: of a single alert its delivery's, of several the same for the same alerts in any order. */
 export const messageId = (alerts: readonly string[], destination: string): string => {
   const [only = '', ...others] = alerts;

@@ -9,6 +9,7 @@ import { createAttach } from '../features/acknowledgement/attach.ts';
 import { createLinkPages } from '../features/acknowledgement/link.ts';
 import { listenForPresses } from '../features/acknowledgement/listen.ts';
 import { createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
+import { createTellReceivers } from '../features/acknowledgement/receivers.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { ACKNOWLEDGE } from '../ops/page/acknowledge.ts';
@@ -75,6 +76,11 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
     ...shared,
     show,
     tellMailboxes: tellMailboxesOf(context, dispatching),
+    tellReceivers: createTellReceivers({
+      ...{ ...dispatching, ledger: store.ledger, log },
+      keepsIncidents: ({ kind, address }) =>
+        channels.some((channel) => channel.kind === kind && channel.keepsIncidents?.(address)),
+    }),
   });
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });
   const pressed = createPressed({

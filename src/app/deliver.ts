@@ -13,6 +13,7 @@ import { createSenderTurns, createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createLeftKinds } from '../features/housekeeping/housekeeping.ts';
+import { createStandings } from '../ledger/standings.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import { traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
@@ -83,6 +84,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
       onFailed: (index, why) => settings.onTemplateFailed?.(index, why),
     }),
   );
+  const standingsOf = createStandings(ledger);
   const places = createPlaces(options.concurrency);
   const senderTurns = createSenderTurns({
     reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
@@ -90,8 +92,9 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
   });
   const deliver = createDeliver({
     channel,
-    compose: (parcel, format, at, storm) =>
-      channel.compose(parcel, { sentAt: iso(at), format, presentation, ...(storm && { storm }) }),
+    compose: (parcel, format, at, more) => channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
+    standings: async (destination, alerts) =>
+      channel.keepsIncidents?.(destination.address) ? standingsOf(destination, alerts) : undefined,
     storms: { above: FEW, ...store.storms },
     ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),
     ledger,

@@ -1,5 +1,5 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
-import type { Alert, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
+import type { Alert, ChannelKind, Destination, Format, Parcel, Standings } from '../alert.ts';
 import type { Sliced } from '../chunks.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { ChannelEntry } from '../item.ts';
@@ -93,6 +93,8 @@ export interface ComposeContext {
   presentation: Presentation;
   /** Which digest in a row a digest of these alerts is. Left out: the first. */
   storm?: Storm;
+  /** What the destination has of the alerts' transactions, where it keeps incidents. Left out: it is not known. */
+  standings?: Standings;
 }
 
 /** One thing to send. `body` is what the kind's transport takes. */
@@ -131,6 +133,11 @@ export interface Channel<Body = unknown> {
    * a `DeliveryError`: `bad-message` if the earlier message cannot be changed (any more).
    */
   amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
+  /**
+   * The receiver at this address keeps an incident for each transaction: what is composed for it depends on all that it
+   * has of one, and it hears who has acknowledged it. Default: none does.
+   */
+  keepsIncidents?(address: string): boolean;
   /** Buttons below messages. Left out where the kind has none, or its config lacks what presses come by. */
   buttons?: Buttons<Body>;
   /** The body with the URL of a page where its alerts can be acknowledged. Pure. Left out where a kind has buttons, or no readers. */

@@ -66,9 +66,17 @@ const alertsOf = (type: string, now: number): Alert[] => {
   return all[oneOf('--type', type, Object.keys(all))]?.() ?? [];
 };
 
-const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: string): string =>
+interface Request {
+  url: string;
+  /** Default: POST. */
+  method?: 'PUT';
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+const curlOf = ({ url, method, headers, body }: Request): string =>
   [
-    `curl ${quoted(url)}`,
+    `curl ${method === undefined ? '' : `-X ${method} `}${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `--data-raw ${quoted(body)}`,
   ].join(' \\\n  ');
@@ -80,7 +88,7 @@ const requestsOf = (
   { format, alerts, address }: { format: WebhookFormat; alerts: Alert[]; address: string },
   secrets: readonly string[],
   now: number,
-) => {
+): Request[] => {
   const module = formatOf(format);
   const destination: Destination = {
     id: destinationId('webhook', address),
@@ -99,6 +107,7 @@ const requestsOf = (
       const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
       return {
         url,
+        ...(request.method && { method: request.method }),
         headers: { ...headers, 'content-type': module.contentType, ...(secrets.length === 0 ? {} : signed) },
         body,
       };
@@ -114,6 +123,6 @@ export const sample: Action<SampleOptions> = async (options, context) => {
   const secrets = formatOf(format).isSigned ? await secretsFor(address, options, context) : [];
   const requests = requestsOf({ format, alerts, address }, secrets, now);
   return answer(context, options, requests.length === 1 ? requests[0] : requests, () =>
-    requests.map(({ url, headers, body }) => `${curlOf(url, headers, body)}\n`).join('\n'),
+    requests.map((request) => `${curlOf(request)}\n`).join('\n'),
   );
 };

@@ -163,10 +163,14 @@ const waitMsAfter = (waits: number): number => Math.min(LONGEST_WAIT_MS, FIRST_W
 /** How long it has waited, without the first, short waits. */
 const waitedMs = (waits: number): number => Math.max(0, waits - Math.ceil(GROWING)) * LONGEST_WAIT_MS;
 
-const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(alert) ? [alert.followUp.of] : []);
+const followed = (alert: Alert): string[] => {
+  const { followUp, type, below } = alert;
+  if (type === 'tocsin.alert.acknowledged' && below !== undefined) return [below];
+  return followUp && isPlayedDown(alert) ? [followUp.of] : [];
+};
 
 /**
- * A follow-up that plays an alert down waits while that alert is still on its way to the same destination, as after a
+ * A follow-up that plays an alert down waits, and so does the news that somebody has acknowledged it, while that alert is still on its way to the same destination, as after a
  * refusal. Else the alert would come last: people would read CRITICAL, and a tool for people on call would stay alarmed.
  *
  * Only a job of follow-ups alone waits, also that of a batch: other alerts are more urgent. The wait ends with the alert's

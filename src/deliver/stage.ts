@@ -1,5 +1,5 @@
 /** What the stages of a delivery hand on, what they need, and the one shape that they have. */
-import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { Alert, ChannelKind, Destination, Parcel, Standings } from '../alert.ts';
 import type { Channel, Format, Message, Receipt, Storm } from '../channels/channel.ts';
 import type { Pauses, Sliced } from '../chunks.ts';
 import type { DeliveryError } from '../errors.ts';
@@ -30,7 +30,12 @@ export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
 }
 
 /** `at`: when it is said to be sent, in epoch milliseconds. */
-export type Compose = (parcel: Parcel, format: Format, at: number, storm?: Storm) => Sliced<Message[]>;
+export type Compose = (
+  parcel: Parcel,
+  format: Format,
+  at: number,
+  more?: { storm?: Storm; standings?: Standings },
+) => Sliced<Message[]>;
 
 /**
  * Gives a message what people can press below it. `about`: all alerts that it shows; `isChange`: it takes the place of an
@@ -55,6 +60,8 @@ export interface Batching {
 export interface DeliverDependencies {
   channel: Pick<Channel, 'send' | 'amend'>;
   compose: Compose;
+  /** What a destination that keeps incidents has of the transactions of these alerts. Default: nobody asks. */
+  standings?(destination: Destination, alerts: readonly Alert[]): Promise<Standings | undefined>;
   /** How composing lets other work run in between. Default: every few milliseconds. */
   pauses?: Pauses;
   /** Digests in a row, without replays. Left out: none is counted. */

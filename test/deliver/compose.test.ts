@@ -15,8 +15,8 @@ const setUp = (job: ParcelJob, storms?: Handed['storms'], unacknowledged?: Hande
     handed({
       ...(storms && { storms }),
       ...(unacknowledged && { unacknowledged }),
-      compose: ({ alerts }, format, at, storm) => {
-        counted.push(storm);
+      compose: ({ alerts }, format, at, known) => {
+        counted.push(known?.storm);
         composed.push({ items: alerts.map(({ itemId }) => itemId), format, at });
         return slice(() => [messageOf({ ...job, alerts })]);
       },

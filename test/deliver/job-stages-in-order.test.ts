@@ -46,6 +46,14 @@ test.each(['inspection.downgraded', 'inspection.vanished'])(
   },
 );
 
+test('that somebody has acknowledged an alert waits for it, too', async () => {
+  const acknowledged = job('tocsin.alert.acknowledged');
+  const alerts = acknowledged.alerts.map(({ followUp: _, ...alert }) => ({ ...alert, below: 'the alert' }));
+  const { end, asked } = await played({ ...acknowledged, alerts }, ['the alert']);
+  expect([asked, end]).toEqual([['the alert'], expect.objectContaining({ done: false, runAt: NOW + 2000 })]);
+  expect((await played({ ...acknowledged, alerts }, [])).end).toBeUndefined();
+});
+
 test('it goes on at last where its alert never ends: one that is held, or whose job was lost', async () => {
   const aDay = 1444;
   expect(await played(job('inspection.downgraded', { waits: aDay }), ['first of item-1'])).toMatchObject({

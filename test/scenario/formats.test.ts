@@ -52,18 +52,28 @@ test('a finding that turns worse, less bad and then to nothing, at every product
   const { service } = world.sandbox;
   const { _id: id } = service.insertInspection({ protocol: 'Vault', assessment: 'suspecious' });
   await until('everybody has it', () => all.every((receiver) => receiver.received().length === 1));
-  expect(pagerduty.openKeys()).toEqual([expect.stringMatching(/\.warning$/)]);
+  const severityNow = () =>
+    pagerduty
+      .incidents()
+      .map(({ state, severity }) => `${state} ${severity}`)
+      .join();
+  const priorityNow = () =>
+    opsgenie
+      .alerts()
+      .map(({ state, priority }) => `${state} ${priority}`)
+      .join();
+  expect([severityNow(), priorityNow()]).toEqual(['triggered warning', 'open P3']);
   expect(severities()).toEqual(['warning']);
 
   service.changeInspection(id, { assessment: 'critical' });
-  await until('it is critical, and no more a warning', () => pagerduty.openKeys().join().endsWith('.critical'));
-  await until('Opsgenie closed the old one', () => [...opsgenie.openAliases().keys()].join().endsWith('.critical'));
+  await until('it is critical, and no more a warning', () => severityNow() === 'triggered critical');
+  await until('Opsgenie has the one', () => priorityNow() === 'open P1');
   await until('Alertmanager has the one', () => severities().join() === 'critical');
   await until('people read it', () => [discord, teams].every((receiver) => receiver.received().length === 2));
 
   service.changeInspection(id, { assessment: 'suspecious' });
-  await until('it is a warning again, and open', () => pagerduty.openKeys().join().endsWith('.warning'));
-  await until('Opsgenie has the one', () => [...opsgenie.openAliases().keys()].join().endsWith('.warning'));
+  await until('it is a warning again, and open', () => severityNow() === 'triggered warning');
+  await until('Opsgenie has the one, too', () => priorityNow() === 'open P3');
   await until('Alertmanager has it, too', () => severities().join() === 'warning');
   await until('people read of it', () => [discord, teams].every((receiver) => receiver.received().length === 3));
 

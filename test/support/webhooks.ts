@@ -1,5 +1,13 @@
 /** Webhooks for tests: what is composed as text, the channel with one receiver, and one alert of every sort. */
-import { type Alert, ANNOUNCEMENTS, type CHANGES, type Destination, type Parcel } from '../../src/alert.ts';
+import {
+  type Alert,
+  ANNOUNCEMENTS,
+  type CHANGES,
+  type Destination,
+  type Parcel,
+  type Standing,
+  type Standings,
+} from '../../src/alert.ts';
 import type { Channel, ComposeContext, Message } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../src/channels/http.ts';
@@ -79,6 +87,18 @@ export const hugeAlert = (): Alert =>
       invokedMethodName: 'm'.repeat(3000),
     },
   });
+
+/** What a destination has of a transaction: each inspection as it was sent there, with what it is now. */
+export const standing = (
+  ...all: (readonly [alert: Alert, assessment?: string | undefined, isSent?: boolean])[]
+): Standings => {
+  const standings = all.map(([{ id, protocol, txHash = '' }, assessment, isSent = true]): [string, Standing] => [
+    txHash,
+    { alert: id, protocol, ...(assessment === undefined ? {} : { assessment }), isSent },
+  ]);
+  const byHash = Map.groupBy(standings, ([txHash]) => txHash);
+  return new Map([...byHash].map(([txHash, own]) => [txHash, own.map(([, one]) => one)]));
+};
 
 /** One of each sort that a receiver may get, and the hostile ones. */
 export const everySort = (): [what: string, alert: Alert][] => {

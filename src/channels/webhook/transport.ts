@@ -58,6 +58,7 @@ const createSend = (
     const timestamp = String(Math.floor(now() / 1000));
     const response = await post({
       url,
+      ...(part.method !== undefined && { method: part.method }),
       headers: {
         'user-agent': 'tocsin',
         ...headers,
@@ -99,6 +100,7 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (
     kind: 'webhook',
     compose: (parcel, context) =>
       formatOf(settingsFor(parcel.destination.address).format).compose(parcel, context, config),
+    keepsIncidents: (address) => formatOf(settingsFor(address).format).keepsIncidents === true,
     send: createSend(config, settingsFor, { post, now }),
     // Receivers have nothing in common but the proxy, and none of them expects a probe.
     verify: async () => {

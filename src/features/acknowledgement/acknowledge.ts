@@ -11,6 +11,7 @@ import { capital, counted, nameText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/names.ts';
+import type { createTellReceivers } from './receivers.ts';
 import type { Show } from './show.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { type Acknowledgement, acknowledgedText, alreadyText, firstOf } from './words.ts';
@@ -129,6 +130,8 @@ interface AcknowledgeDependencies extends Pick<AcknowledgementParts, 'store' | '
   show: Show;
   /** Left out: there are none. */
   tellMailboxes?: TellMailboxes | undefined;
+  /** The same. */
+  tellReceivers?: ReturnType<typeof createTellReceivers> | undefined;
   log: Pick<Logger, 'info'>;
 }
 
@@ -151,7 +154,16 @@ export type Acknowledge = (
 
 /** Rejects where Redis fails; the same press may then come again. */
 export const createAcknowledge =
-  ({ store, operatorLog, metrics, show, tellMailboxes, log, now }: AcknowledgeDependencies): Acknowledge =>
+  ({
+    store,
+    operatorLog,
+    metrics,
+    show,
+    tellMailboxes,
+    tellReceivers,
+    log,
+    now,
+  }: AcknowledgeDependencies): Acknowledge =>
   async ({ alerts, destination, handle }, { name, userId }, how) => {
     const { kind, id, label } = destination;
     const proven = userId === undefined ? {} : { userId };
@@ -171,7 +183,7 @@ export const createAcknowledge =
     metrics.acknowledged.inc({ kind }, fresh.length);
     const what = { alert: first, acknowledged: fresh.length, ...who, destination: id, to: label };
     await operatorLog.record({ action: 'acknowledged', by: how, ...what });
-    await tellMailboxes?.(fresh, own, destination);
+    await Promise.all([tellMailboxes?.(fresh, own, destination), tellReceivers?.(fresh, own)]);
     const rest = fresh.length < alerts.length ? `: ${counted(fresh.length, 'alert')}, the others were before` : '';
     return `${acknowledgedText(own)}${rest}.`;
   };

@@ -6,8 +6,9 @@ import { type Alert, isAnnouncement, isSample } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
+import { type EventKey, eventChangeOf } from './event.ts';
 import { composeEach, type FormatModule, requestOf } from './format.ts';
-import { type Briefing, eventsOf } from './outline.ts';
+import { type Briefing, briefingOf } from './outline.ts';
 
 /** Without an end Alertmanager takes an alert for resolved after five minutes (`resolve_timeout`): ours come once. */
 const FIRING_MS = 24 * 3_600_000;
@@ -30,7 +31,7 @@ const filled = (values: Readonly<Record<string, string | undefined>>): Record<st
 const label = (value: string): string => shorten(cleanLine(value), LABEL_LIMIT);
 
 /** Nothing that may be another in a follow-up. */
-const labelsOf = ({ alert, key, severity }: Briefing): Record<string, string> =>
+const labelsOf = (alert: Alert, { key, severity }: EventKey): Record<string, string> =>
   filled({
     alertname: nameOf(alert),
     severity,
@@ -56,14 +57,15 @@ const annotationsOf = ({ alert, outline, words }: Briefing, format: Format): Rec
   });
 };
 
-const alertOf = (briefing: Briefing, { format, sentAt }: ComposeContext): object => {
-  const { alert, outline, isRaised, severity } = briefing;
+const alertOf = (event: EventKey, isRaised: boolean, briefing: Briefing, context: ComposeContext): object => {
+  const { alert, outline } = briefing;
+  const { format, sentAt } = context;
   const now = parseTime(sentAt);
   const written = parseTime(alert.at);
-  const firingMs = severity === 'info' ? NEWS_MS : FIRING_MS;
+  const firingMs = event.severity === 'info' ? NEWS_MS : FIRING_MS;
   const endsAt = now + (isRaised ? firingMs : -CLOCKS_MS);
   return {
-    labels: labelsOf(briefing),
+    labels: labelsOf(alert, event),
     annotations: annotationsOf(briefing, format),
     startsAt: iso(Math.min(Number.isNaN(written) ? now : written, endsAt)),
     endsAt: iso(endsAt),
@@ -73,7 +75,14 @@ const alertOf = (briefing: Briefing, { format, sentAt }: ComposeContext): object
 
 export const alertmanager: FormatModule = {
   contentType: 'application/json',
-  compose: composeEach((alert, destination, context) => [
-    requestOf(eventsOf(alert, destination, context).map((briefing) => alertOf(briefing, context))),
-  ]),
+  compose: composeEach((alert, destination, context) => {
+    const briefing = briefingOf(alert, context);
+    const { raises, clears } = eventChangeOf(alert, destination);
+    return [
+      requestOf([
+        ...(raises === undefined ? [] : [alertOf(raises, true, briefing, context)]),
+        ...(clears === undefined ? [] : [alertOf(clears, false, briefing, context)]),
+      ]),
+    ];
+  }),
 };

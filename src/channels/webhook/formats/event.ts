@@ -1,7 +1,7 @@
 /**
- * What a tool for people on call does with an alert: it raises an event, and clears it when a follow-up says that nothing
- * happened. The key of an event has how bad it is: such a tool takes no second event under an open key, and what turns out
- * to be critical must not be taken for a repetition. So a follow-up that is still bad, for better or worse, raises another.
+ * How bad an alert is for programs, and what Alertmanager does with it: it raises an event, and clears it when a follow-up
+ * says that nothing happened. The key of an event has how bad it is, as Alertmanager knows an alert by its labels: a
+ * follow-up that is still bad, for better or worse, raises another. Tools that keep incidents see `incident.ts`.
  */
 import { type Alert, type Destination, isAnnouncement, isSample, TOCSIN } from '../../../alert.ts';
 import { alertId, deliveryId } from '../../../item.ts';
@@ -19,7 +19,7 @@ const OF_ASSESSMENT: Readonly<Record<string, EventSeverity>> = {
 };
 
 /** An assessment that nobody documented may be a bad one. */
-const severityOfAssessment = (assessment: unknown): EventSeverity => {
+export const severityOfAssessment = (assessment: unknown): EventSeverity => {
   const word = typeof assessment === 'string' ? assessment.toLowerCase() : '';
   return (Object.hasOwn(OF_ASSESSMENT, word) ? OF_ASSESSMENT[word] : undefined) ?? 'error';
 };
@@ -57,7 +57,7 @@ const keyOf = (alert: Alert['id'], { id }: Destination, severity: EventSeverity)
  * That a channel works again names the announcement that it was broken by the key of both, see `announcements/alert.ts`.
  * Other good news does not say what it ends: a service may be read again in part.
  */
-const endedBy = ({ type, itemId }: Alert): Alert['id'] | undefined =>
+export const endedBy = ({ type, itemId }: Alert): Alert['id'] | undefined =>
   type === 'tocsin.destination.well'
     ? alertId(TOCSIN, 'notifications', itemId.replace(/^destination\.well /, 'destination.broken '))
     : undefined;

@@ -14,9 +14,14 @@ export interface WebhookRequest {
   text: string;
   /** Goes behind the path of the receiver's URL. Default: nothing. */
   path?: string;
+  /** Default: POST. */
+  method?: 'PUT';
 }
 
-/** A message. Several requests are sent one after the other; the first is the one that matters most. */
+/**
+ * A message. Several requests are sent one after the other; the first is the one that matters most. None: there is nothing
+ * that the receiver has to be told.
+ */
 export type WebhookBody = readonly WebhookRequest[];
 
 export interface Credentials {
@@ -32,6 +37,8 @@ export interface FormatModule {
   contentType: string;
   /** By Standard Webhooks, with every secret. The others are signed only where a secret is meant for that receiver. */
   isSigned?: true;
+  /** It keeps an incident for each transaction, see `incident.ts`. */
+  keepsIncidents?: true;
   compose(parcel: Parcel, context: ComposeContext, options: { batch: number }): Sliced<Message<WebhookBody>[]>;
   /** Puts in what only this receiver has. Default: the text goes to the receiver's URL as it is. */
   complete?(
@@ -46,7 +53,7 @@ export interface FormatModule {
 
 export const requestOf = (content: object): WebhookRequest => ({ text: JSON.stringify(content) });
 
-/** One message for each alert, with at least one request. */
+/** One message for each alert. */
 export const composeEach =
   (bodyOf: (alert: Alert, destination: Destination, context: ComposeContext) => WebhookBody): FormatModule['compose'] =>
   ({ destination, alerts }, context) =>

@@ -1,14 +1,15 @@
 /**
- * Opsgenie's Alert API, which Jira Service Management has, too: an alert is created, and closed by a follow-up that says it
- * was none. Source: https://docs.opsgenie.com/docs/alert-api and .../docs/response
+ * Opsgenie's Alert API, which Jira Service Management has, too. Creating an alert under an open alias only counts it, so what
+ * is new of it is written into the open one. Source: https://docs.opsgenie.com/docs/alert-api and .../docs/response
  */
 import type { Alert } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Verdict } from '../../failures.ts';
 import type { EventSeverity } from './event.ts';
-import { type FormatModule, idAt, requestOf, type WebhookRequest, withoutQuery } from './format.ts';
-import { type Briefing, composeEvents, detailsWithin, type Outline } from './outline.ts';
+import { type FormatModule, idAt, requestOf, type WebhookBody, type WebhookRequest, withoutQuery } from './format.ts';
+import { composeIncidents, type Incident } from './incident.ts';
+import { detailsWithin, type Outline } from './outline.ts';
 
 const MESSAGE_MAX = 130;
 const DESCRIPTION_MAX = 15_000;
@@ -29,24 +30,49 @@ const tagsOf = (alert: Alert, { detectors }: Outline): string[] => {
   return [...new Set(tags)].filter((tag) => tag !== '').slice(0, TAGS_MAX);
 };
 
-const alertOf = ({ alert, key, severity, outline, words }: Briefing, format: Format): object => {
-  const description = shorten(withoutTags(`${outline.summary}\n\n${words.text}`), DESCRIPTION_MAX);
-  return {
-    message: shorten(withoutTags(outline.summary), MESSAGE_MAX),
+const messageOf = ({ summary }: Incident): string => shorten(withoutTags(summary), MESSAGE_MAX);
+
+const textOf = ({ summary, words }: Incident, limit: number): string =>
+  shorten(withoutTags(`${summary}\n\n${words.text}`), limit);
+
+const createRequest = (incident: Incident, format: Format): WebhookRequest => {
+  const { alert, key, severity, outline, words } = incident;
+  return requestOf({
+    message: messageOf(incident),
     alias: key,
-    description: format === 'minimal' ? undefined : description,
+    description: format === 'minimal' ? undefined : textOf(incident, DESCRIPTION_MAX),
     tags: format === 'rich' ? tagsOf(alert, outline) : undefined,
     details: format === 'rich' ? detailsWithin(words.details, DETAILS_MAX) : undefined,
     entity: shorten(cleanLine(alert.protocol), ENTITY_MAX) || undefined,
     source: SOURCE,
     priority: PRIORITIES[severity],
-  };
+  });
 };
 
-const closing = ({ key, outline }: Briefing): WebhookRequest => ({
-  path: `/${encodeURIComponent(key)}/close?identifierType=alias`,
-  ...requestOf({ source: SOURCE, note: shorten(withoutTags(outline.summary), NOTE_LIMIT) }),
+/** To the open alert; where there is none, nothing happens. */
+const toOpen = ({ key }: Incident, action: string, content: object): WebhookRequest => ({
+  path: `/${encodeURIComponent(key)}/${action}?identifierType=alias`,
+  ...requestOf(content),
 });
+
+const changing = (incident: Incident): WebhookRequest[] => [
+  { ...toOpen(incident, 'priority', { priority: PRIORITIES[incident.severity] }), method: 'PUT' },
+  { ...toOpen(incident, 'message', { message: messageOf(incident) }), method: 'PUT' },
+  toOpen(incident, 'notes', { source: SOURCE, note: textOf(incident, NOTE_LIMIT) }),
+];
+
+const noted = (incident: Incident, action: string, note: string): WebhookBody => [
+  toOpen(incident, action, { source: SOURCE, note: shorten(withoutTags(note), NOTE_LIMIT) }),
+];
+
+const requestsOf = (incident: Incident, format: Format): WebhookBody => {
+  const { act, others, alert, content, summary } = incident;
+  if (act === 'clear') return noted(incident, 'close', summary);
+  if (act === 'acknowledge') return noted(incident, 'acknowledge', content.happened);
+  if (act === 'change') return changing(incident);
+  const isMore = others.length > 0 || alert.followUp !== undefined;
+  return [createRequest(incident, format), ...(isMore ? changing(incident) : [])];
+};
 
 /** Somebody may mend it while it is tried again. */
 const KEY_REFUSED: Verdict = {
@@ -59,9 +85,8 @@ const KEY_REFUSED: Verdict = {
 
 export const opsgenie: FormatModule = {
   contentType: 'application/json',
-  compose: composeEvents((briefing, { format }) =>
-    briefing.isRaised ? requestOf(alertOf(briefing, format)) : closing(briefing),
-  ),
+  keepsIncidents: true,
+  compose: composeIncidents((incident, { format }) => requestsOf(incident, format)),
   complete: ({ path }, { address, credentials: { apiKey } }) => ({
     url: withoutQuery(address, path),
     headers: apiKey === undefined ? {} : { authorization: `GenieKey ${apiKey.reveal()}` },

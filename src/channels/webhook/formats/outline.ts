@@ -1,5 +1,5 @@
 /** What every format tells programs of an alert besides the item itself: short, and read from the item leniently. */
-import type { Alert, Destination } from '../../../alert.ts';
+import type { Alert } from '../../../alert.ts';
 import { quotedLines, shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { type Content, type Fact, lineText, noticesOf } from '../../content/content.ts';
@@ -7,8 +7,7 @@ import { contentOf, describe } from '../../content/describe.ts';
 import { type Finding, findingOf } from '../../content/finding.ts';
 import { readInspection, type Wording, wordingOf } from '../../content/reading.ts';
 import { detectionText } from '../../digest-content.ts';
-import { type EventKey, type EventSeverity, eventChangeOf, severityOf } from './event.ts';
-import { composeEach, type FormatModule, type WebhookRequest } from './format.ts';
+import { type EventSeverity, severityOf } from './event.ts';
 
 const SUMMARY_LIMIT = 1000;
 /** Of a list, where everything has to be short. */
@@ -98,33 +97,23 @@ const detailOf = ({ label, value, note }: Fact): readonly [string, string] => [
 ];
 
 /** Everything that a tool for people on call gets of an alert. */
-export interface Briefing extends EventKey {
-  /** The event is raised; else it is cleared. */
-  isRaised: boolean;
+export interface Briefing {
   alert: Alert;
   outline: Outline;
+  content: Content;
   words: Words;
 }
 
-/** The event that an alert raises, then the one that it clears; at least one of both. */
-export const eventsOf = (alert: Alert, destination: Destination, context: ComposeContext): Briefing[] => {
+export const briefingOf = (alert: Alert, context: ComposeContext): Briefing => {
   const { outline, content } = outlineOf(alert, context);
   const links = content.links.map(({ label, url }) => [`Link: ${label}`, url] as const);
-  const words: Words = { text: textOf(content), details: [...links, ...content.details.map(detailOf)] };
-  const { raises, clears } = eventChangeOf(alert, destination);
-  return [
-    ...(raises === undefined ? [] : [{ ...raises, isRaised: true, alert, outline, words }]),
-    ...(clears === undefined ? [] : [{ ...clears, isRaised: false, alert, outline, words }]),
-  ];
+  return {
+    alert,
+    outline,
+    content,
+    words: { text: textOf(content), details: [...links, ...content.details.map(detailOf)] },
+  };
 };
-
-/** One message for each alert, with a request for each of its events. */
-export const composeEvents = (
-  requestFor: (briefing: Briefing, context: ComposeContext) => WebhookRequest,
-): FormatModule['compose'] =>
-  composeEach((alert, destination, context) =>
-    eventsOf(alert, destination, context).map((briefing) => requestFor(briefing, context)),
-  );
 
 /** As many as fit into `size` UTF-16 units, in their order; `Contract`, `Contract 2` ... where a label repeats. */
 export const detailsWithin = (details: Words['details'], size: number): Record<string, string> => {

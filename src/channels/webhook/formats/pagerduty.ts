@@ -1,13 +1,15 @@
 /**
- * PagerDuty's Events API v2: an alert triggers an incident, and a follow-up that says it was none resolves it. Source:
+ * PagerDuty's Events API v2. A trigger under an open key goes to the open incident: its alert then has the newer summary and
+ * severity, and nobody is called again. Where somebody has resolved it, a trigger opens another. Source:
  * https://developer.pagerduty.com/docs/send-alert-event and .../docs/events-api-v2-overview
  */
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { Format } from '../../channel.ts';
 import { dead } from '../../failures.ts';
-import { type FormatModule, idAt, requestOf, withoutQuery } from './format.ts';
-import { type Briefing, composeEvents, detailsWithin, type Outline } from './outline.ts';
+import { type FormatModule, idAt, requestOf, type WebhookBody, withoutQuery } from './format.ts';
+import { composeIncidents, type Incident } from './incident.ts';
+import { detailsWithin, type Outline } from './outline.ts';
 
 const SUMMARY_MAX = 1024;
 /** The documents name no limit for these; a payload may have 512 kB. */
@@ -24,7 +26,7 @@ const linksOf = ({ links: { transaction, origin, contracts = [] } }: Outline): o
     ...contracts.map((href) => ({ href, text: 'Contract' })),
   ].slice(0, LINKS_MAX);
 
-const payloadOf = ({ alert, severity, words, outline: { summary, detectors } }: Briefing, format: Format): object => {
+const payloadOf = ({ alert, severity, words, summary, outline: { detectors } }: Incident, format: Format): object => {
   const { text, details } = words;
   const time = parseTime(alert.at);
   const name = (value: string) => shorten(cleanLine(value), NAME_LIMIT) || undefined;
@@ -42,13 +44,28 @@ const payloadOf = ({ alert, severity, words, outline: { summary, detectors } }: 
   };
 };
 
-const eventOf = (briefing: Briefing, format: Format): object => ({
-  event_action: briefing.isRaised ? 'trigger' : 'resolve',
-  dedup_key: briefing.key,
-  payload: payloadOf(briefing, format),
-  ...(format === 'rich' ? { links: linksOf(briefing.outline) } : {}),
-  client: 'Tocsin',
-});
+const ACTIONS = { raise: 'trigger', change: 'trigger', acknowledge: 'acknowledge', clear: 'resolve' } as const;
+
+/**
+ * A downgrade that leaves the incident as severe as it is, because something else of the transaction is, would only add to
+ * its log, and call people for good news where they have resolved it.
+ */
+const isWorthIt = ({ act, before, severity }: Incident): boolean => act !== 'change' || before !== severity;
+
+const eventsOf = (incident: Incident, format: Format): WebhookBody => {
+  const { act, key } = incident;
+  if (!isWorthIt(incident)) return [];
+  const isAcknowledged = act === 'acknowledge';
+  return [
+    requestOf({
+      event_action: ACTIONS[act],
+      dedup_key: key,
+      ...(isAcknowledged ? {} : { payload: payloadOf(incident, format) }),
+      ...(format === 'rich' && !isAcknowledged ? { links: linksOf(incident.outline) } : {}),
+      client: 'Tocsin',
+    }),
+  ];
+};
 
 /** A payload that is smaller does not help against a key that PagerDuty does not take. */
 const KEY_REFUSED = dead(
@@ -58,7 +75,8 @@ const KEY_REFUSED = dead(
 
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
-  compose: composeEvents((briefing, { format }) => requestOf(eventOf(briefing, format))),
+  keepsIncidents: true,
+  compose: composeIncidents((incident, { format }) => eventsOf(incident, format)),
   complete: ({ text }, { address, credentials: { routingKey } }) => ({
     url: withoutQuery(address),
     text: JSON.stringify({ routing_key: routingKey?.reveal() ?? '', ...JSON.parse(text) }),

@@ -1,7 +1,9 @@
 /**
- * PagerDuty's Events API v2. Source: https://developer.pagerduty.com/docs/send-alert-event (fields and lengths, what
- * `dedup_key` does) and https://developer.pagerduty.com/docs/events-api-v2-overview (answers, 512 kB)
+ * PagerDuty's Events API v2, with the incidents that come of it. Source: https://developer.pagerduty.com/docs/send-alert-event
+ * (fields and lengths, what `dedup_key` and the actions do) and https://developer.pagerduty.com/docs/events-api-v2-overview
+ * (answers, 512 kB). That the alert of an open incident takes the newer summary: PagerDuty/pdpyras#45.
  */
+import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { anything, dateTime, list, map, object, objectIn, oneOf, type Rule, text, webUrl } from './rules.ts';
 import {
@@ -12,11 +14,27 @@ import {
   type VendorVerdict,
 } from './vendor.ts';
 
+interface PagerdutyIncident {
+  key: string;
+  state: 'triggered' | 'acknowledged' | 'resolved';
+  /** That of its first event: it never changes. */
+  title: string;
+  /** Of its alert, by the last event. */
+  summary: string;
+  severity: string;
+  /** How many events were triggered under its key while it was open. */
+  triggers: number;
+}
+
 interface PagerdutyReceiver extends VendorReceiver {
   /** Where events go. */
   start(): Promise<{ url: string; port: number }>;
-  /** Of alerts that were triggered and not resolved since. */
+  /** All of them, the oldest first; each one that begins calls somebody. */
+  incidents(): PagerdutyIncident[];
+  /** Of incidents that are not resolved. */
   openKeys(): string[];
+  /** As a person resolves it there. */
+  resolve(key: string): void;
 }
 
 const LARGEST_BYTES = 512_000;
@@ -55,9 +73,37 @@ const keyErrors = (key: JsonValue | undefined, routingKey: string): string[] => 
   return key === routingKey ? [] : ["'routing_key' is invalid"];
 };
 
+/** What becomes of incidents by events that were taken, in their order. */
+const createIncidents = () => {
+  const all: PagerdutyIncident[] = [];
+  const openOf = (key: string) => all.find((one) => one.key === key && one.state !== 'resolved');
+
+  const trigger = (key: string, { summary, severity }: JsonObject): void => {
+    const said = { summary: String(summary), severity: String(severity) };
+    const open = openOf(key);
+    if (open) Object.assign(open, said, { triggers: open.triggers + 1 });
+    else all.push({ key, state: 'triggered', title: said.summary, ...said, triggers: 1 });
+  };
+
+  /** What is not open stays as it is: the event is dropped. */
+  const move = (key: string, state: PagerdutyIncident['state']): void => {
+    const open = openOf(key);
+    if (open) open.state = state;
+  };
+
+  return {
+    list: () => all.map((one) => ({ ...one })),
+    move,
+    take: ({ event_action: action, payload }: JsonObject, key: string): void => {
+      if (action === 'trigger') trigger(key, objectIn(payload));
+      else move(key, action === 'resolve' ? 'resolved' : 'acknowledged');
+    },
+  };
+};
+
 export const createPagerdutyReceiver = (options: VendorOptions & { routingKey?: string } = {}): PagerdutyReceiver => {
   const { routingKey = 'R'.padEnd(32, '0') } = options;
-  const open = new Set<string>();
+  const incidents = createIncidents();
 
   const vendor: Vendor = {
     contentType: /^application\/json\b/i,
@@ -72,9 +118,8 @@ export const createPagerdutyReceiver = (options: VendorOptions & { routingKey?: 
       const errors = [...keyErrors(event.routing_key, routingKey), ...EVENT(body, 'event'), ...together(event)];
       if (bytes > LARGEST_BYTES) errors.push('the event is larger than 512 kB');
       if (errors.length > 0) return invalid(errors);
-      const key = String(event.dedup_key);
-      if (event.event_action === 'trigger') open.add(key);
-      if (event.event_action === 'resolve') open.delete(key);
+      const key = typeof event.dedup_key === 'string' ? event.dedup_key : randomUUID();
+      incidents.take(event, key);
       return {
         problems: [],
         answer: { status: 202, body: { status: 'success', message: 'Event processed', dedup_key: key } },
@@ -85,7 +130,9 @@ export const createPagerdutyReceiver = (options: VendorOptions & { routingKey?: 
   const receiver = createVendorReceiver(vendor, options);
   return {
     ...receiver,
-    openKeys: () => [...open],
+    incidents: incidents.list,
+    openKeys: () => incidents.list().flatMap(({ key, state }) => (state === 'resolved' ? [] : [key])),
+    resolve: (key) => incidents.move(key, 'resolved'),
     start: async () => {
       const { url, port } = await receiver.start();
       return { port, url: `${url}/v2/enqueue` };

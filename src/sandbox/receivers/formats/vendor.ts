@@ -13,6 +13,7 @@ import type { Script } from '../script.ts';
 import { stringsIn } from './rules.ts';
 
 export interface VendorRaw {
+  method: string;
   path: string;
   query: string;
   /** Lower-cased names. */
@@ -28,6 +29,8 @@ export interface VendorVerdict {
 
 export interface Vendor {
   contentType: RegExp;
+  /** Default: POST alone. */
+  methods?: readonly string[];
   /** Before the body is looked at: a path or a key that the vendor does not know. */
   admit?(exchange: Exchange): HttpAnswer | undefined;
   judge(request: VendorRaw, bytes: number): VendorVerdict;
@@ -56,18 +59,18 @@ export const createVendorReceiver = (vendor: Vendor, options: VendorOptions = {}
 
   const judge = (exchange: Exchange): Judgement<VendorRaw> => {
     const { method, path, query, headers, body: bytes } = exchange;
-    if (method !== 'POST') return refused({ status: 405 });
+    if (!(vendor.methods ?? ['POST']).includes(method)) return refused({ status: 405 });
     const stopped = vendor.admit?.(exchange);
     if (stopped !== undefined) return refused(stopped);
     if (!vendor.contentType.test(headers['content-type'] ?? '')) return refused({ status: 415 });
     const body = parseJson(bytes.toString());
     if (body === undefined) return refused(vendor.malformed);
-    const verdict = vendor.judge({ path, query, headers, body }, bytes.length);
+    const verdict = vendor.judge({ method, path, query, headers, body }, bytes.length);
     if (verdict.problems.length > 0) {
       problems = verdict.problems;
       return refused(verdict.answer);
     }
-    const accepted = { text: stringsIn(body).join('\n'), raw: { path, query, headers, body } };
+    const accepted = { text: stringsIn(body).join('\n'), raw: { method, path, query, headers, body } };
     return { answer: verdict.answer, code: String(verdict.answer.status), accepted };
   };
 

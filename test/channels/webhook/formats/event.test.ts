@@ -1,4 +1,4 @@
-/** Keys of events: what a tool for people on call takes for the same thing. */
+/** Keys of events: what Alertmanager takes for the same thing. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type EventKey, eventChangeOf } from '../../../../src/channels/webhook/formats/event.ts';
@@ -6,7 +6,7 @@ import { alertId } from '../../../../src/item.ts';
 import { destinationOf, inspectionAlert } from '../../../support/alerts.ts';
 import { everySort } from '../../../support/webhooks.ts';
 
-const HERE = destinationOf('webhook', 'https://events.pagerduty.com/v2/enqueue');
+const HERE = destinationOf('webhook', 'https://alertmanager.example.com/api/v2/alerts');
 
 const keysOf = ({ raises, clears }: { raises?: EventKey; clears?: EventKey }): string[] =>
   [raises, clears].flatMap((event) => event?.key ?? []);

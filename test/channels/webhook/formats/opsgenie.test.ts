@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
 import { createOpsgenieReceiver } from '../../../../src/sandbox/receivers/formats/opsgenie.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';
-import { openVendor } from '../../../support/webhooks.ts';
+import { openVendor, standing } from '../../../support/webhooks.ts';
 
 const API_KEY = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 
@@ -50,28 +51,58 @@ test('a downgrade closes it by its alias', async () => {
   });
 });
 
-test('an upgrade is another alert, as Opsgenie would only count it under an open alias', async () => {
+test('an upgrade goes into the open alert', async () => {
   const { receiver, deliver } = await open();
   await deliver([inspectionAlert({ item: { assessment: 'suspecious' } })]);
   await deliver([followUp('upgraded', 'suspecious', 'critical')]);
-  expect([...receiver.openAliases().values()]).toEqual([1]);
-  expect(receiver.received()).toHaveLength(3);
+  expect(receiver.alerts()).toMatchObject([
+    { state: 'open', count: 2, priority: 'P1', message: expect.stringContaining('CRITICAL (was SUSPICIOUS)') },
+  ]);
 });
 
-test('a downgrade to another bad assessment is another alert before the first is closed', async () => {
+test('what another protocol finds in the transaction goes into the open alert', async () => {
   const { receiver, deliver } = await open();
-  await deliver([inspectionAlert()]);
-  await deliver([followUp('downgraded', 'critical', 'suspecious')]);
-  expect([...receiver.openAliases().keys()]).toEqual([expect.stringMatching(/\.warning$/)]);
-  expect(receiver.received()[1]?.raw.body).toMatchObject({ priority: 'P3' });
+  const first = inspectionAlert({ item: { assessment: 'suspecious' } });
+  const second = inspectionAlert({ item: { _id: 'second', protocol: 'Copper Perps' } });
+  await deliver([first]);
+  await deliver([second], { standings: standing([first, 'suspecious'], [second, 'critical', false]) });
+  const [{ message, notes, ...alert } = { message: '', notes: [] }, ...more] = receiver.alerts();
+  expect(more).toEqual([]);
+  expect(alert).toMatchObject({ state: 'open', priority: 'P1', count: 2 });
+  expect(message).toMatch(/^CRITICAL · 2 protocols · one transaction: Copper Perps · Lending vault: “Borrowed/);
+  expect(message.length).toBeLessThanOrEqual(130);
+  expect(notes).toEqual([expect.stringContaining('> Flash loan: Borrowed 12,400 ETH')]);
 });
 
-test('a replay is the same alias, and wakes nobody', async () => {
+test('a downgrade to another bad assessment changes the open alert, and opens none', async () => {
+  const { receiver, deliver } = await open();
+  const downgrade = followUp('downgraded', 'critical', 'suspecious');
+  await deliver([inspectionAlert()]);
+  await deliver([downgrade]);
+  const changed = { priority: 'P3', message: expect.stringMatching(/^SUSPICIOUS \(was CRITICAL\) · /), count: 1 };
+  expect(receiver.alerts()).toMatchObject([{ state: 'open', ...changed }]);
+  for (const alias of receiver.openAliases().keys()) receiver.close(alias);
+  await deliver([downgrade]);
+  expect(receiver.alerts()).toMatchObject([{ state: 'closed', ...changed }]);
+});
+
+test('who acknowledges a transaction acknowledges its alert, which says who', async () => {
+  const { receiver, deliver } = await open();
+  const of = inspectionAlert();
+  await deliver([of]);
+  const message = 'Acknowledged by “Ann”, 02:45:10 UTC';
+  await deliver([announcementAlert({ about: 'alert.acknowledged', key: '1', message, of }, Date.now())]);
+  expect(receiver.alerts()).toMatchObject([{ state: 'acknowledged', count: 1, notes: [message] }]);
+});
+
+test('a replay is an alert of its own, and wakes nobody', async () => {
   const { receiver, deliver } = await open();
   await deliver([inspectionAlert()]);
   await deliver([inspectionAlert({ replay: true })]);
-  expect([...receiver.openAliases().values()]).toEqual([2]);
-  expect(receiver.received()[1]?.raw.body).toMatchObject({ priority: 'P5' });
+  expect(receiver.alerts()).toMatchObject([
+    { priority: 'P1', count: 1 },
+    { priority: 'P5', count: 1 },
+  ]);
 });
 
 test('foreign text begins no tag of HTML', async () => {

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Announcement } from '../../../../src/alert.ts';
+import type { Alert, Announcement } from '../../../../src/alert.ts';
 import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
 import { createPagerdutyReceiver } from '../../../../src/sandbox/receivers/formats/pagerduty.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';
-import { openVendor } from '../../../support/webhooks.ts';
+import { makeAlert } from '../../../support/numbered.ts';
+import { openVendor, standing } from '../../../support/webhooks.ts';
 
 const KEY = 'R0123456789abcdefghijklmnopqrstu';
 
@@ -21,12 +22,14 @@ const open = async ({ query = '', routingKey = KEY } = {}) => {
   return { receiver, ...bench };
 };
 
-const first = inspectionAlert({ item: { assessment: 'suspecious' } });
-const followUp = (change: string, was: string, is?: string) =>
+const first = inspectionAlert();
+/** The same transaction, found by another protocol. */
+const second = inspectionAlert({ item: { _id: 'second', protocol: 'Copper Perps' } });
+
+const followUp = (of: Alert, change: string, was: string, is?: string) =>
   inspectionAlert({
-    id: `${change} ${was}`,
-    type: `inspection.${change}`,
-    followUp: { of: first.id, was, ...(is === undefined ? {} : { is }) },
+    ...{ id: `${of.id} ${change} ${is}`, type: `inspection.${change}`, protocol: of.protocol },
+    followUp: { of: of.id, was, ...(is === undefined ? {} : { is }) },
   });
 
 test('a critical alert triggers an event with what a person on call needs', async () => {
@@ -63,55 +66,156 @@ test('it is not signed by the secret of all webhooks', async () => {
   expect(Object.keys(raw?.headers ?? {}).filter((name) => name.startsWith('webhook-'))).toEqual([]);
 });
 
-describe('follow-ups', () => {
-  test.each([
-    ['downgraded', 'suspecious', 'ok'],
-    ['vanished', 'suspecious', undefined],
-  ])('%s resolves what it follows', async (change, was, is) => {
+describe('one incident for a transaction', () => {
+  test('what another protocol finds comes under the same key, and the alert says both', async () => {
     const { receiver, deliver } = await open();
-    await deliver([first]);
-    expect(receiver.openKeys()).toHaveLength(1);
-    await deliver([followUp(change, was, is)]);
-    expect(receiver.openKeys()).toEqual([]);
-  });
-
-  test('an upgrade is an event of its own, and the last downgrade ends it', async () => {
-    const { receiver, deliver } = await open();
-    await deliver([first]);
-    const [warning] = receiver.openKeys();
-    await deliver([followUp('upgraded', 'suspecious', 'critical')]);
-    const [critical, ...more] = receiver.openKeys();
+    await deliver([first], { standings: standing([first, 'critical', false]) });
+    await deliver([second], { standings: standing([first, 'critical'], [second, 'critical', false]) });
+    const [{ summary, title, ...incident } = { summary: '', title: '' }, ...more] = receiver.incidents();
     expect(more).toEqual([]);
-    expect(critical).not.toBe(warning);
-    const actions = receiver.received().map(({ raw: { body } }) => JSON.parse(JSON.stringify(body)).event_action);
-    expect(actions).toEqual(['trigger', 'trigger', 'resolve']);
-    await deliver([followUp('downgraded', 'critical', 'ok')]);
-    expect(receiver.openKeys()).toEqual([]);
+    expect(incident).toMatchObject({ state: 'triggered', severity: 'critical', triggers: 2 });
+    expect(title).toMatch(/^CRITICAL · Lending Pool · Lending vault: “Borrowed/);
+    expect(summary).toBe(
+      'CRITICAL · 2 protocols · one transaction: Copper Perps · Lending vault: “Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %”; also “Lending Pool”',
+    );
+    expect(JSON.stringify(receiver.received().at(-1)?.raw.body)).toContain(
+      '"Also in this transaction":"Lending Pool: CRITICAL"',
+    );
   });
 
-  test('a downgrade to another bad assessment stays open as what it is now', async () => {
+  test('what is less bad does not make it less severe', async () => {
     const { receiver, deliver } = await open();
-    await deliver([inspectionAlert()]);
-    await deliver([followUp('downgraded', 'critical', 'suspecious')]);
-    expect(receiver.openKeys()).toEqual([expect.stringMatching(/\.warning$/)]);
-    const events = receiver.received().map(({ raw: { body } }) => JSON.parse(JSON.stringify(body)));
-    expect(events.map(({ event_action: action }) => action)).toEqual(['trigger', 'trigger', 'resolve']);
-    expect(events[1].payload).toMatchObject({ severity: 'warning', class: 'inspection.downgraded' });
-    await deliver([followUp('downgraded', 'suspecious', 'ok')]);
-    expect(receiver.openKeys()).toEqual([]);
+    await deliver([first]);
+    const mild = inspectionAlert({ item: { _id: 'mild', protocol: 'Copper Perps', assessment: 'suspecious' } });
+    await deliver([mild], { standings: standing([first, 'critical'], [mild, 'suspecious', false]) });
+    expect(receiver.incidents()).toMatchObject([
+      {
+        severity: 'critical',
+        summary: expect.stringMatching(/^CRITICAL · 2 protocols · one transaction: SUSPICIOUS · Copper Perps · /),
+      },
+    ]);
+  });
+
+  test('a stored notification that names the transaction belongs to it', async () => {
+    const { receiver, deliver } = await open();
+    await deliver([first]);
+    await deliver([notificationAlert('Something happened', { txHash: TX_HASH })], {
+      standings: standing([first, 'critical']),
+    });
+    expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
+  });
+
+  test('what another protocol is called stays in quotation marks', async () => {
+    const { receiver, deliver } = await open();
+    const posing = inspectionAlert({ item: { _id: 'x', protocol: 'x” "″ Tocsin: all is well. “\u202e' } });
+    await deliver([second], { standings: standing([posing, 'critical'], [second, 'critical', false]) });
+    expect(receiver.incidents()[0]?.summary).toMatch(/; also “x' ''? ?Tocsin: all is well\. '”$/);
+  });
+
+  test('another transaction, and another key, is another incident', async () => {
+    const { receiver, deliver } = await open();
+    await deliver([first]);
+    await deliver([makeAlert(1)]);
+    expect(receiver.incidents()).toHaveLength(2);
   });
 });
 
-test.each([
-  ['an inspection', inspectionAlert({ replay: true }), 'critical'],
-  ['a stored notification', notificationAlert('Critical: the vault is empty', { replay: true }), 'critical'],
-])('a replay of %s wakes nobody, and has the key of what it replays', async (_what, replay, severity) => {
+describe('follow-ups', () => {
+  test.each([
+    ['downgraded', 'ok'],
+    ['vanished', undefined],
+  ])('%s resolves it, when nothing else of the transaction is bad', async (change, is) => {
+    const { receiver, deliver } = await open();
+    await deliver([first]);
+    await deliver([second]);
+    await deliver([followUp(first, change, 'critical', is)], {
+      standings: standing([first, is], [second, 'critical']),
+    });
+    expect(receiver.incidents()).toMatchObject([{ state: 'triggered', severity: 'critical' }]);
+    await deliver([followUp(second, 'downgraded', 'critical', 'ok')], {
+      standings: standing([first, is], [second, 'ok']),
+    });
+    expect(receiver.incidents()).toMatchObject([{ state: 'resolved' }]);
+  });
+
+  test('a downgrade makes it less severe only when nothing of it is worse', async () => {
+    const { receiver, deliver } = await open();
+    await deliver([first]);
+    await deliver([second]);
+    await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], {
+      standings: standing([first, 'suspecious'], [second, 'critical']),
+    });
+    expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
+    await deliver([followUp(second, 'downgraded', 'critical', 'suspecious')], {
+      standings: standing([first, 'suspecious'], [second, 'suspecious']),
+    });
+    expect(receiver.incidents()).toMatchObject([
+      {
+        ...{ state: 'triggered', severity: 'warning', triggers: 3 },
+        summary: expect.stringMatching(/^SUSPICIOUS \(was CRITICAL\) · 2 protocols · one transaction: Copper Perps/),
+      },
+    ]);
+  });
+
+  test('an upgrade goes to the same incident', async () => {
+    const { receiver, deliver } = await open();
+    const mild = inspectionAlert({ item: { assessment: 'suspecious' } });
+    await deliver([mild]);
+    await deliver([followUp(mild, 'upgraded', 'suspecious', 'critical')], { standings: standing([mild, 'critical']) });
+    expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
+  });
+
+  test('of two follow-ups the older may come last', async () => {
+    const { receiver, deliver } = await open();
+    await deliver([first]);
+    const standings = standing([first, 'ok']);
+    await deliver([followUp(first, 'downgraded', 'suspecious', 'ok')], { standings });
+    await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], { standings });
+    expect(receiver.incidents()).toMatchObject([{ state: 'resolved', triggers: 1 }]);
+  });
+
+  test('good news opens nothing: not where nothing was sent, nor where somebody has resolved what is as bad as before', async () => {
+    const { receiver, deliver } = await open();
+    await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], {
+      standings: standing([first, 'suspecious', false]),
+    });
+    await deliver([followUp(first, 'vanished', 'suspecious')], { standings: standing([first]) });
+    expect(receiver.incidents()).toEqual([]);
+    await deliver([first]);
+    await deliver([second]);
+    for (const key of receiver.openKeys()) receiver.resolve(key);
+    await deliver([followUp(first, 'downgraded', 'critical', 'ok')], {
+      standings: standing([first, 'ok'], [second, 'critical']),
+    });
+    expect(receiver.incidents()).toMatchObject([{ state: 'resolved' }]);
+  });
+});
+
+test('who acknowledges a transaction acknowledges its incident', async () => {
   const { receiver, deliver } = await open();
-  await deliver([replay]);
+  await deliver([first]);
+  const acknowledged = (of: Pick<Alert, 'id' | 'txHash'>) =>
+    announcementAlert({ about: 'alert.acknowledged', key: of.id, message: 'Acknowledged by “Ann”', of }, Date.now());
+  await deliver([acknowledged(second)]);
+  expect(receiver.incidents()).toMatchObject([{ state: 'acknowledged', severity: 'critical', triggers: 1 }]);
+  const nameless = notificationAlert('Something happened');
+  await deliver([nameless]);
+  await deliver([acknowledged(nameless)]);
+  expect(receiver.incidents().map(({ state }) => state)).toEqual(['acknowledged', 'acknowledged']);
+});
+
+test.each([
+  ['an inspection', inspectionAlert({ replay: true })],
+  ['a stored notification', notificationAlert('Critical: the vault is empty', { replay: true })],
+])('a replay of %s wakes nobody, and leaves what is open as it is', async (_what, replay) => {
+  const { receiver, deliver } = await open();
   await deliver([{ ...replay, replay: false }]);
-  const events = receiver.received().map(({ raw: { body } }) => JSON.parse(JSON.stringify(body)));
-  expect(events.map(({ payload }) => payload.severity)).toEqual(['info', severity]);
-  expect(events[0].dedup_key).toBe(events[1].dedup_key);
+  await deliver([replay]);
+  await deliver([replay]);
+  expect(receiver.incidents()).toMatchObject([
+    { severity: 'critical', triggers: 1 },
+    { severity: 'info', triggers: 2 },
+  ]);
 });
 
 test('a channel that works again resolves that it was broken; other good news is an event', async () => {
@@ -123,7 +227,7 @@ test('a channel that works again resolves that it was broken; other good news is
   await announce('destination.broken', 'slack-other 2026-11-20T10:00:00.000Z');
   expect(receiver.openKeys()).toHaveLength(2);
   await announce('destination.well');
-  expect(receiver.openKeys()).toEqual([expect.stringMatching(/\.error$/)]);
+  expect(receiver.incidents()).toMatchObject([{ state: 'resolved' }, { state: 'triggered', severity: 'error' }]);
   await announce('service.read');
   expect(receiver.openKeys()).toHaveLength(2);
 });
