@@ -178,7 +178,7 @@ export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Me
       const subject = subjectOf(headlineOf(content), markOf(alerts));
       return {
         subject,
-        ...singleParts(content, subject, footerOf(alerts, destination), context.format),
+        ...singleParts(content, alerts, { subject, footer: footerOf(alerts, destination), format: context.format }),
         ...(content.isOurs ? {} : { what: whatOf(content) }),
         ...commonOf(content.tone, alerts, destination),
       };

@@ -1,5 +1,6 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
-import { cleanLine, escapeHtml, quotedName } from '../../text.ts';
+import type { Alert } from '../../alert.ts';
+import { cleanLine, escapeHtml, quotedName, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import {
   type Content,
@@ -13,7 +14,8 @@ import {
 } from '../content/content.ts';
 import { shortenHex } from '../content/foreign.ts';
 import { firstLine, moreText, ownTitled } from '../content/heading.ts';
-import { detectionText } from '../digest-content.ts';
+import { type DigestFile, detectionText } from '../digest-content.ts';
+import { wholeFile } from '../whole.ts';
 import { type Bounded, boundedOf, joined, type MailParts, paragraphs, quoted, wrap } from './body.ts';
 import {
   buttonHtml,
@@ -214,15 +216,32 @@ const minimalText = ({ title, notice = '', isOurs, message = '', details }: Cont
     footer,
   );
 
+/** Some mail programs cut a mail beyond about 100 kB, and nobody reads so much of one: the rest is in an attached file. */
+const MESSAGE_LIMIT = 30_000;
+const MESSAGE_BESIDE = 4000;
+
+/** With the beginning of a long text from outside, and a file that has all of it. */
+const besideFile = (content: Content, alerts: readonly Alert[]): { content: Content; file?: DigestFile } => {
+  const { message = '', isOurs, notice } = content;
+  if (isOurs || message.length <= MESSAGE_LIMIT) return { content };
+  const file = wholeFile(content, alerts);
+  const where = `The whole text, ${message.length.toLocaleString('en')} characters, is in the attached ${file.name}.`;
+  const notices = joined([notice ?? '', where], ' ');
+  return { content: { ...content, message: shorten(message, MESSAGE_BESIDE), notice: notices }, file };
+};
+
 /** The parts of a mail about one incident. */
-export const singleParts = (whole: Content, subject: string, footer: string, format: Format): MailParts => {
-  const bounded = boundedOf(whole);
-  switch (format) {
-    case 'rich':
-      return { text: plainText(bounded, footer), html: singleHtml(bounded, subject, footer) };
-    case 'plain':
-      return { text: plainText(bounded, footer) };
-    case 'minimal':
-      return { text: minimalText(bounded.content, footer) };
-  }
+export const singleParts = (
+  whole: Content,
+  alerts: readonly Alert[],
+  { subject, footer, format }: { subject: string; footer: string; format: Format },
+): MailParts => {
+  if (format === 'minimal') return { text: minimalText(boundedOf(whole).content, footer) };
+  const { content, file } = besideFile(whole, alerts);
+  const bounded = boundedOf(content);
+  return {
+    text: plainText(bounded, footer),
+    ...(format === 'rich' ? { html: singleHtml(bounded, subject, footer) } : {}),
+    ...(file === undefined ? {} : { attachments: [{ filename: file.name, content: file.text }] }),
+  };
 };

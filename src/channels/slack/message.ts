@@ -3,19 +3,16 @@
 import type { ActionsBlock, ContextBlock, KnownBlock } from '@slack/types';
 import type { Alert, Parcel } from '../../alert.ts';
 import type { Sliced } from '../../chunks.ts';
-import { contentId } from '../../item.ts';
-import { cleanLine, counted, quotedLines, shorten } from '../../text.ts';
+import { counted, shorten } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import {
   boundDetection,
   type Content,
   type ContentLink,
-  type Detection,
   type Fact,
   fairShares,
   type Line,
-  lineText,
   noticesOf,
   type Piece,
 } from '../content/content.ts';
@@ -23,6 +20,7 @@ import { describeIncident } from '../content/describe.ts';
 import { moreText, ownTitled, type Said, saidFirst } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
 import { planOf, toMessage } from '../incidents.ts';
+import { partsIn, partsOf, wholeFile } from '../whole.ts';
 import { isHook } from './address.ts';
 import {
   colored,
@@ -151,9 +149,9 @@ const shortFact = (fact: Fact): Fact => ({
 });
 
 /** The same, with everything in a file in the thread. */
-const bodyWithFile = (content: Content, { first, more }: Said, id: string): SlackBody | undefined => {
+const bodyWithFile = (content: Content, { first, more }: Said, alerts: readonly Alert[]): SlackBody | undefined => {
   const { message, details } = content;
-  const file: RestFile = { name: `tocsin-alert-${id}.txt`, text: wholeText(content), isRest: true };
+  const file: RestFile = { ...wholeFile(content, alerts), isRest: true };
   const shown = { ...content, detections: first, message: message && shorten(message, MESSAGE_BESIDE) };
   const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
   const left = details.length - facts.length;
@@ -162,15 +160,13 @@ const bodyWithFile = (content: Content, { first, more }: Said, id: string): Slac
 };
 
 /** Everything, or text alone: a part that is missing would not be missed. Our own words are text where they are long. */
-const richBody = (content: Content, sentAt: number, fileId: string | undefined): SlackBody => {
+const richBody = (content: Content, sentAt: number, alerts: readonly Alert[], mayAttach: boolean): SlackBody => {
   const said = saidFirst(content.detections);
   const folded = foldedBody(content, said, sentAt);
   if (folded !== undefined) return folded;
-  const filed = fileId === undefined || content.isOurs ? undefined : bodyWithFile(content, said, fileId);
+  const filed = mayAttach && !content.isOurs ? bodyWithFile(content, said, alerts) : undefined;
   return filed ?? plainBody(content);
 };
-
-const ID_SHOWN = 8;
 
 /** `alerts`: of one incident. `mayAttach`: a file may go along with the message. */
 export function* singleBody(alerts: readonly Alert[], context: ComposeContext, mayAttach = false): Sliced<SlackBody> {
@@ -179,8 +175,7 @@ export function* singleBody(alerts: readonly Alert[], context: ComposeContext, m
   yield;
   if (context.format === 'plain') return plainBody(content);
   if (context.format === 'minimal') return minimalBody(content);
-  const id = contentId('message', ...alerts.map((alert) => alert.id)).slice(0, ID_SHOWN);
-  return richBody(content, wording.sentAt, mayAttach ? id : undefined);
+  return richBody(content, wording.sentAt, alerts, mayAttach);
 }
 
 // One incident as text alone, which Slack shows as it stands: where blocks have no room for it, and after a refusal.
@@ -189,46 +184,15 @@ const SHORT_LIMIT = 300;
 
 const sizeOf = (text: string): number => escapeSlack(text).length;
 
-const partsIn = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n\n');
-
-const detectionLine = ({ name, message }: Detection): string => {
-  const said = cleanLine(message);
-  return said === '' ? name : `${name} – ${said}`;
-};
-
-const factLines = ({ label, value, note, url }: Fact): string[] => [
-  `${label}: ${value}${note === undefined ? '' : ` (${note})`}`,
-  ...(url === undefined ? [] : [url]),
-];
-
-/** `happened`: of each detector. */
-const partsOf = (content: Content): { before: string; happened: string[]; after: string } => {
-  const { title, detections, message, isOurs, lines, times, links, details } = content;
-  const { above, below } = noticesOf(content);
-  const said = [...detections.map(detectionLine), ...(message === undefined ? [] : [message])];
-  return {
-    before: [shorten(title, LIMITS.section), ...above].join('\n'),
-    happened: isOurs ? said : said.map(quotedLines),
-    after: partsIn(
-      ...below,
-      [...lines.map(lineText), lineText(times)].filter((line) => line !== '').join('\n'),
-      links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
-      details.flatMap(factLines).join('\n'),
-    ),
-  };
-};
-
-/** Everything, for a file. */
-const wholeText = (content: Content): string => {
-  const { before, happened, after } = partsOf(content);
-  return `${partsIn(before, happened.join('\n'), after)}\n`;
-};
-
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
 const plainBody = (content: Content): SlackBody => {
   // What no text of Slack's holds is cut before anything else is done with it.
   const detections = content.detections.map((one) => boundDetection(one, LIMITS.text));
-  const { before, happened, after } = partsOf({ ...content, detections });
+  const { before, happened, after } = partsOf({
+    ...content,
+    title: shorten(content.title, LIMITS.section),
+    detections,
+  });
   const rest = within(after, LIMITS.text / 2);
   const room = LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4;
   const shown = fairShares(happened, sizeOf, room).map(([text, share], index) =>

@@ -63,8 +63,8 @@ const put = (body: TelegramBody, { token, buttons, note }: Annotation): Telegram
   };
 };
 
-/** The first message: its buttons are there, and the others follow it. */
-const kept = ({ continuations: _continuations, file, ...body }: TelegramBody): TelegramBody => ({
+/** A file stays as it is: its caption is what changes. */
+const kept = ({ file, ...body }: TelegramBody): TelegramBody => ({
   ...body,
   ...(file === undefined ? {} : { isCaption: true }),
 });

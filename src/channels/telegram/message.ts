@@ -14,6 +14,7 @@ import { isSilent } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent, DigestFile } from '../digest-content.ts';
 import { messagesOf } from '../incidents.ts';
+import { wholeFile } from '../whole.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
 import {
   apart,
@@ -21,6 +22,7 @@ import {
   type Block,
   blocksToHtml,
   blocksToPlain,
+  CAPTION_LIMIT,
   disarmEach,
   ENTITIES_MAX,
   entitiesIn,
@@ -35,7 +37,7 @@ import {
   takesLink,
   toPlain,
 } from './lines.ts';
-import { cutLine, fitLines, inOneLine, neededFor, noticeLines, quoted, saidOf } from './said.ts';
+import { beginningOfMessage, cutLine, fitLines, inOneLine, neededFor, noticeLines, quoted, saidOf } from './said.ts';
 
 export interface TelegramBody {
   /** The text, or the caption of `file`. */
@@ -48,25 +50,23 @@ export interface TelegramBody {
   reply_markup?: Keyboard;
   /** Arrives without a sound. */
   disable_notification?: true;
-  /** What did not fit, as further messages: a stored notification is delivered whole. */
-  continuations?: string[];
-  /** Sent as a document; never together with `continuations`. */
+  /** All of it, where the text has no room. Sent as a document. */
   file?: DigestFile;
 }
 
 const textOf = (blocks: readonly Block[], format: Format): Pick<TelegramBody, 'text' | 'parse_mode'> =>
   format === 'rich' ? { text: blocksToHtml(blocks), parse_mode: 'HTML' } : { text: blocksToPlain(blocks) };
 
-const singleBody = (content: Content, format: Format, sentAt: number): TelegramBody => {
+const singleBody = (content: Content, alerts: readonly Alert[], format: Format, sentAt: number): TelegramBody => {
   if (format === 'minimal') return { text: toPlain(minimalLines(content)) };
-  const { blocks, continuations } = layOut(content, format, sentAt);
+  const blocks = layOut(content, format, sentAt);
+  const laidOut =
+    blocks === undefined
+      ? { ...textOf(captionOf(content, format, sentAt), format), file: wholeFile(content, alerts) }
+      : textOf(blocks, format);
   // Buttons may be what a message was refused for, so only the first format has them.
   const keyboard = format === 'rich' ? keyboardOf(content.links) : undefined;
-  return {
-    ...textOf(blocks, format),
-    ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
-    ...(continuations.length > 0 ? { continuations: continuations.map((part) => textOf(part, format).text) } : {}),
-  };
+  return { ...laidOut, ...(keyboard === undefined ? {} : { reply_markup: keyboard }) };
 };
 
 function* digestBody(content: DigestContent, format: Format, sentAt: number): Sliced<TelegramBody> {
@@ -84,7 +84,7 @@ export function* composeTelegram(parcel: Parcel, context: ComposeContext): Slice
     alerts.every(isSilent) ? { ...body, disable_notification: true } : body;
   return yield* messagesOf<TelegramBody>(parcel, {
     *single(alerts) {
-      return heard(alerts, singleBody(yield* describeIncident(alerts, wording), format, wording.sentAt));
+      return heard(alerts, singleBody(yield* describeIncident(alerts, wording), alerts, format, wording.sentAt));
     },
     *digest(alerts) {
       return heard(alerts, yield* digestBody(yield* digest(alerts), format, wording.sentAt));
@@ -122,9 +122,9 @@ const linkLines = ({ links }: Content, format: Format): Line[] => {
   return lines.filter((_, index) => lengthOf(lines.slice(0, index + 1)) <= LINKS_LIMIT);
 };
 
-const headOf = (content: Content): Line[] => [
+const headOf = (content: Content, notices = eachNotice(noticesOf(content).above)): Line[] => [
   [{ text: shorten(content.title, TITLE_LIMIT), mark: 'b' }],
-  ...eachNotice(noticesOf(content).above),
+  ...notices,
   // A locked phone shows no quote.
   ...(content.message === undefined || content.isOurs ? [] : [[{ text: 'The service wrote:' }]]),
 ];
@@ -149,8 +149,8 @@ const detailsOf = ({ details }: Content, room: number): Line[] =>
     ? []
     : [[{ text: 'Details', mark: 'b' }], ...disarmEach(factLines(details, room), DETAILS_ENTITIES)];
 
-/** `continuations`: what did not fit, as further messages. `now`: epoch milliseconds. */
-export const layOut = (whole: Content, format: Format, now: number): { blocks: Block[]; continuations: Block[][] } => {
+/** Undefined for a stored notification or an announcement that has no room. `now`: epoch milliseconds. */
+export const layOut = (whole: Content, format: Format, now: number): Block[] | undefined => {
   const content = { ...ownTitled(whole), detections: whole.detections.map(inOneLine) };
   const head = disarmEach(headOf(content), HEAD_ENTITIES);
   const notice = disarmEach(eachNotice(noticesOf(content).below), HEAD_ENTITIES);
@@ -159,21 +159,57 @@ export const layOut = (whole: Content, format: Format, now: number): { blocks: B
   const free = TEXT_LIMIT + 1 - lengthOf([...head, ...notice, ...about, BLANK, BLANK, BLANK]);
   const room = Math.min(free - HEADING_ROOM, Math.max(DETAILS_MIN, free - neededFor(content, format)));
   const details = detailsOf(content, room);
-  const { first, folded, continuations } = saidOf(content, {
+  const said = saidOf(content, {
     format,
     units: free - lengthOf(details),
     entities: ENTITIES_MAX - QUOTES_MAX - entitiesIn([...head, ...notice, ...about, ...details]),
     now,
   });
+  if (said === undefined) return undefined;
   const fold: Block = { lines: details, ...(format === 'rich' ? { as: 'folded' as const } : {}) };
-  const blocks = [
+  return [
     { lines: head },
-    ...[...first, { lines: notice }].filter(({ lines }) => lines.length > 0),
+    ...[...said.first, { lines: notice }].filter(({ lines }) => lines.length > 0),
     ...apart([{ lines: about }]),
-    ...apart(folded),
+    ...apart(said.folded),
     ...apart([fold]),
   ];
-  return { blocks, continuations };
+};
+
+// A text that has no room in a message: its beginning is the caption of a file that has everything.
+
+const IN_CAPTION = { title: 140, notice: 120, about: 300 };
+const CAPTION_ENTITIES = { head: 10, said: 40, tail: 30 };
+
+const captionOf = (whole: Content, format: Format, now: number): Block[] => {
+  const content = ownTitled(whole);
+  const { message = '', lines, times, isOurs } = content;
+  const { above, below } = noticesOf(content);
+  const noticed = (notices: readonly string[]): Line[] =>
+    notices.flatMap((notice) => noticeLines(notice, IN_CAPTION.notice));
+  const title = shorten(content.title, IN_CAPTION.title);
+  const head = disarmEach(headOf({ ...content, title }, noticed(above)), CAPTION_ENTITIES.head);
+  const about = fitLines(
+    lines.map((line) => lineOf(line, now)),
+    IN_CAPTION.about,
+  );
+  const tail = disarmEach(
+    [
+      [{ text: `[the whole text, ${message.length.toLocaleString('en')} characters, is in the file]` }],
+      ...noticed(below),
+      ...about,
+      ...(times.length > 0 ? [lineOf(times, now)] : []),
+    ],
+    CAPTION_ENTITIES.tail,
+    LINE_ENTITIES,
+  );
+  const said = beginningOfMessage(content, {
+    format,
+    units: CAPTION_LIMIT + 1 - lengthOf([...head, ...tail, BLANK]),
+    entities: CAPTION_ENTITIES.said,
+    now,
+  });
+  return [{ lines: head }, said, ...(isOurs ? apart([{ lines: tail }]) : [{ lines: tail }])];
 };
 
 const isForeign = ({ isOurs, isFollowUp }: Content): boolean => !isOurs && isFollowUp !== true;

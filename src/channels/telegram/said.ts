@@ -1,5 +1,4 @@
 /** What happened: what detectors say, a stored notification or an announcement, in the room that a message has for it. */
-import { packed } from '../../chunks.ts';
 import { beginningOf, cleanLine, counted, shorten, unquoted } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { boundDetection, type Content, type Detection, fairShares } from '../content/content.ts';
@@ -7,17 +6,15 @@ import {
   type Block,
   disarm,
   disarmEach,
-  ENTITIES_MAX,
   entitiesIn,
   type Line,
   lengthOf,
   lineOf,
   lineToPlain,
-  QUOTES_MAX,
   TEXT_LIMIT,
 } from './lines.ts';
 
-/** Room for the line that says which part of a long text this is, or what is left out. */
+/** Room for the line that says what is left out. */
 const REMARK_ROOM = 60;
 
 interface Said {
@@ -25,7 +22,6 @@ interface Said {
   first: Block[];
   /** In full, where a reader has to tap. */
   folded: Block[];
-  continuations: Block[][];
 }
 
 interface Room {
@@ -50,27 +46,22 @@ const ourLines = (content: Content, format: Format, now: number): Line[] =>
         OUR_ENTITIES,
       );
 
-const asMessage = (content: Content, { format, units, entities, now }: Room): Said => {
+/** A stored notification or an announcement, whole; undefined where it has no room. */
+const asMessage = (content: Content, { format, units, entities, now }: Room): Said | undefined => {
   const { isOurs } = content;
-  const cost = isOurs ? 0 : quoteCost(format);
-  const block = (some: readonly Line[], limit: number): Block =>
-    isOurs ? { lines: disarm(some, limit) } : quoted(disarm(some, limit), format);
   const lines = isOurs ? ourLines(content, format, now) : messageLines(content);
-  const isShort = lengthOf(lines) + cost * lines.length <= units && (!isOurs || entitiesIn(lines) <= entities);
-  if (isShort) return { first: [block(lines, entities)], folded: [], continuations: [] };
-  const size = { cost, ...(isOurs ? { entities } : {}) };
-  const [first = [], ...rest] = splitLines(lines, units - REMARK_ROOM, size);
-  const others = splitLines(rest.flat(), TEXT_LIMIT - REMARK_ROOM, size);
-  const total = others.length + 1;
-  const remark = (text: string): Block => ({ lines: [[{ text }]] });
-  return {
-    first: [block(first, entities), remark(`[continues: part 1 of ${total}]`)],
-    folded: [],
-    continuations: others.map((part, index) => [
-      remark(`[part ${index + 2} of ${total}]`),
-      block(part, ENTITIES_MAX - QUOTES_MAX),
-    ]),
-  };
+  const cost = isOurs ? 0 : quoteCost(format) * lines.length;
+  if (lengthOf(lines) + cost > units || (isOurs && entitiesIn(lines) > entities)) return undefined;
+  return { first: [isOurs ? { lines: disarm(lines, entities) } : quoted(disarm(lines, entities), format)], folded: [] };
+};
+
+/** Its beginning, in any room. */
+export const beginningOfMessage = (content: Content, { format, units, entities, now }: Room): Block => {
+  const { isOurs, message = '' } = content;
+  if (isOurs) return { lines: disarm(firstLines(ourLines(content, format, now), units), entities) };
+  const lines = messageLines({ message: beginningOf(message, units) });
+  if (format !== 'rich') return { lines: firstLines(quoted(lines, format).lines, units) };
+  return quoted(disarm(firstLines(lines, units), entities), format);
 };
 
 /** A long text of one detector must not push what others say out of sight: each has its share, and the whole is folded. */
@@ -84,17 +75,17 @@ const asDetections = ({ detections }: Content, { format, units, entities }: Room
   const full = detectionLines(detections, needed <= room ? room : room - REMARK_ROOM, cost);
   const remark: Block = { lines: omissionLines(detections, whole, full) };
   const block = (lines: readonly Line[], limit: number): Block => quoted(disarm(lines, limit), format);
-  if (!isShared) return { first: [block(full, entities), remark], folded: [], continuations: [] };
+  if (!isShared) return { first: [block(full, entities), remark], folded: [] };
   const half = Math.floor(entities / 2);
-  return { first: [block(brief, half)], folded: [block(full, half), remark], continuations: [] };
+  return { first: [block(brief, half)], folded: [block(full, half), remark] };
 };
 
-/** What happened, in the room that there is. A longer text goes on in further messages; what detectors say is cut, and counted. */
-export const saidOf = (content: Content, room: Room): Said => {
+/** What happened, in the room that there is: what detectors say is cut, and counted. Undefined for a text that has no room. */
+export const saidOf = (content: Content, room: Room): Said | undefined => {
   if (content.message !== undefined) return asMessage(content, room);
   if (content.detections.length > 0) return asDetections(content, room);
   // The notice of a follow-up says it, a template in its own words, and that no detector is named stands below.
-  return { first: [], folded: [], continuations: [] };
+  return { first: [], folded: [] };
 };
 
 /** UTF-16 units, where nothing is cut. */
@@ -169,7 +160,7 @@ const omissionLines = (
 const messageLines = ({ message = '' }: Pick<Content, 'message'>): Line[] =>
   message.split('\n').map((text) => [{ text }]);
 
-// Cuts lines to the room that there is, or spreads them over several messages.
+// Cuts lines to the room that there is.
 
 /** Room for the line that says how much was left out. */
 const OMISSION_LIMIT = 80;
@@ -186,7 +177,7 @@ export const cutLine = (line: Line, limit: number): Line => {
 };
 
 /** The first lines that fit into `limit`, and a part of the next one if enough of it fits. */
-const head = (lines: readonly Line[], limit: number): Line[] => {
+const firstLines = (lines: readonly Line[], limit: number): Line[] => {
   const shown: Line[] = [];
   let room = limit;
   for (const line of lines) {
@@ -205,41 +196,6 @@ const head = (lines: readonly Line[], limit: number): Line[] => {
 export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   const length = lengthOf(lines);
   if (length <= limit) return [...lines];
-  const shown = head(lines, limit - OMISSION_LIMIT);
+  const shown = firstLines(lines, limit - OMISSION_LIMIT);
   return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
-};
-
-/**
- * The whole text in parts of at most `limit` UTF-16 units and `entities`, cut between lines. Only a line that is longer than
- * a part is cut, and loses its markup. `cost`: units that a line takes beside its text.
- */
-export const splitLines = (
-  lines: readonly Line[],
-  limit: number,
-  { cost = 0, entities = Number.POSITIVE_INFINITY } = {},
-): Line[][] =>
-  packed(
-    lines.flatMap((line) => foldLine(line, limit - cost)),
-    limit,
-    (line) => Math.max(lengthOf([line]) + cost, (entitiesIn([line]) * limit) / entities),
-  );
-
-/** A line that is longer than a part becomes several lines without markup. */
-const foldLine = (line: Line, limit: number): Line[] => {
-  const text = lineToPlain(line);
-  if (text.length < limit) return [line];
-  const folded: Line[] = [];
-  for (let rest = text; rest !== ''; ) {
-    const piece = foldedPiece(rest, limit - 1);
-    folded.push([{ text: piece.trimEnd() }]);
-    rest = rest.slice(piece.length);
-  }
-  return folded;
-};
-
-/** The first piece of a long line: cut at a space in its second half, else between two characters. */
-const foldedPiece = (text: string, limit: number): string => {
-  if (text.length <= limit) return text;
-  const space = text.lastIndexOf(' ', limit - 1);
-  return space > limit / 2 ? text.slice(0, space + 1) : beginningOf(text, limit);
 };

@@ -11,12 +11,6 @@ import { createTelegramButtons } from './listen.ts';
 import { composeTelegram, type TelegramBody } from './message.ts';
 import { isUnchanged, knowsNoTimes, notAmendable } from './verdicts.ts';
 
-/** How far a message is: the id of its first part, and how many parts Telegram took. */
-interface Sent {
-  messageId: number;
-  parts: number;
-}
-
 const chatOf = (address: string): string => parseChatAddress(address)?.chat ?? address;
 
 const handleOf = (address: string, messageId: number): string => `${chatOf(address)}:${messageId}`;
@@ -29,10 +23,10 @@ const idIn = (address: string, handle: string | undefined): number | undefined =
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
 
-/** The chat, and the message that this one replies to: part 0 replies to `replyTo`, the other parts to part 0. */
-const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>, sent: Sent | undefined) => {
+/** The chat, and the message that this one replies to. */
+const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>) => {
   const { chat = address, topic } = parseChatAddress(address) ?? {};
-  const answers = sent?.messageId ?? idIn(address, replyTo);
+  const answers = idIn(address, replyTo);
   return {
     chat_id: chat,
     ...(topic === undefined ? {} : { message_thread_id: topic }),
@@ -40,17 +34,14 @@ const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>, s
   };
 };
 
-/** The buttons are below the first part. */
-const textPayload = (message: Message<TelegramBody>, sent: Sent | undefined) => {
-  const { continuations = [], text: first, file: _file, isCaption: _is, reply_markup, ...markup } = message.body;
-  const text = sent === undefined ? first : (continuations[sent.parts - 1] ?? '');
-  const buttons = sent === undefined && reply_markup ? { reply_markup } : {};
-  return { ...placeOf(message, sent), ...NO_PREVIEW, ...markup, ...buttons, text };
+const textPayload = (message: Message<TelegramBody>) => {
+  const { file: _file, isCaption: _is, ...body } = message.body;
+  return { ...placeOf(message), ...NO_PREVIEW, ...body };
 };
 
 /** Telegraf silently drops objects from a form, but the Bot API takes them as JSON. */
 const documentPayload = (message: Message<TelegramBody>, file: DigestFile): Payload<'sendDocument'> => {
-  const { reply_parameters, ...place } = placeOf(message, undefined);
+  const { reply_parameters, ...place } = placeOf(message);
   const { text: caption, parse_mode, reply_markup, disable_notification } = message.body;
   return {
     ...place,
@@ -70,9 +61,7 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
 
 const timeless = (message: Message<TelegramBody>): Message<TelegramBody> => {
   const { body } = message;
-  if (body.parse_mode === undefined) return message;
-  const parts = body.continuations && { continuations: body.continuations.map(withoutTimes) };
-  return { ...message, body: { ...body, text: withoutTimes(body.text), ...parts } };
+  return body.parse_mode === undefined ? message : { ...message, body: { ...body, text: withoutTimes(body.text) } };
 };
 
 export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { proxyFor }): Channel<TelegramBody> => {
@@ -93,22 +82,11 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     }
   };
 
-  const sendPart = (
-    message: Message<TelegramBody>,
-    sent: Sent | undefined,
-    signal: AbortSignal,
-  ): Promise<{ message_id: number }> => {
-    const { body, destination } = message;
-    return body.file
-      ? call('sendDocument', documentPayload(message, body.file), signal, destination.address)
-      : call('sendMessage', textPayload(message, sent), signal, destination.address);
-  };
-
   const edit = async (handle: string, message: Message<TelegramBody>, signal: AbortSignal): Promise<Receipt> => {
     const { address } = message.destination;
-    const { text, continuations, file, isCaption = false, disable_notification: _sound, ...markup } = message.body;
+    const { text, file, isCaption = false, disable_notification: _sound, ...markup } = message.body;
     const messageId = idIn(address, handle);
-    if (messageId === undefined || continuations || file) throw notAmendable();
+    if (messageId === undefined || file) throw notAmendable();
     const payload = { chat_id: chatOf(address), message_id: messageId, ...markup };
     const edited: Promise<unknown> = isCaption
       ? call('editMessageCaption', { ...payload, caption: text }, signal, address)
@@ -124,12 +102,13 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     buttons: createTelegramButtons(client, config.timeout),
     compose: composeTelegram,
     send: async (message, signal) => {
-      const parts = 1 + (message.body.continuations?.length ?? 0);
-      const before: Sent | undefined = message.progress === undefined ? undefined : JSON.parse(message.progress);
-      const { message_id } = await inItsWords(message, (said) => sendPart(said, before, signal));
-      const sent: Sent = { messageId: before?.messageId ?? message_id, parts: (before?.parts ?? 0) + 1 };
-      const receipt = receiptOf(message, sent.messageId);
-      return sent.parts < parts ? { ...receipt, progress: JSON.stringify(sent) } : receipt;
+      const { file } = message.body;
+      const { address } = message.destination;
+      const { message_id } = await inItsWords(message, async (said): Promise<{ message_id: number }> => {
+        if (file) return call('sendDocument', documentPayload(said, file), signal, address);
+        return call('sendMessage', textPayload(said), signal, address);
+      });
+      return receiptOf(message, message_id);
     },
     amend: (handle, message, signal) => inItsWords(message, (said) => edit(handle, said, signal)),
     verify: async (signal) => {

@@ -55,7 +55,7 @@ export const isUnchanged = (error: unknown): boolean =>
 export const knowsNoTimes = (error: unknown): boolean =>
   error instanceof DeliveryError && /unsupported start tag "tg-time"/i.test(error.message);
 
-/** For a message in another chat, or one with a file or further parts. */
+/** For a message in another chat, or one with a file. */
 export const notAmendable = (): DeliveryError =>
   new DeliveryError('bad-message', 'this message cannot take the place of the earlier one', { code: 'not-amendable' });
 

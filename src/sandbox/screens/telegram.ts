@@ -38,18 +38,13 @@ const fileHtml = ({ name, text }: JsonObject): string =>
 const bubble = (inner: string, rows: string, reader: Reader): string =>
   `<article class="telegram"><div class="bubble"><div class="name">Tocsin</div>${inner}<time>${timeOf(reader.now, reader, false)}</time></div>${rows}</article>`;
 
-/** One message, and those that continue it. */
 export const telegramHtml = (body: unknown, reader: Reader): string => {
   const message = bodyAsJson(body);
   const { text, parse_mode: mode, file } = message;
   const show = (words: string): string =>
     `<div class="words">${mode === 'HTML' ? markedUp(words, reader) : escapeHtml(words)}</div>`;
   const files = objectsIn([file ?? null]).map(fileHtml);
-  const others = Array.isArray(message.continuations) ? message.continuations.map(textIn) : [];
-  return [
-    bubble(`${files.join('')}${show(textIn(text))}`, rowsOf(message), reader),
-    ...others.map((part) => bubble(show(part), '', reader)),
-  ].join('');
+  return bubble(`${files.join('')}${show(textIn(text))}`, rowsOf(message), reader);
 };
 
 export const TELEGRAM_STYLE = `

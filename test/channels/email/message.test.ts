@@ -250,15 +250,27 @@ describe('what is too long', () => {
   const unquoted = (text: string): string => text.replaceAll(/\n> ?/g, ' ');
 
   test('a stored notification is shown whole, far beyond what a person writes', () => {
-    const message = Array.from({ length: 3000 }, (_, n) => `line ${n} says something`).join('\n');
-    expect(bodyOf(notificationAlert(message)).text).toContain(`\n> ${message.replaceAll('\n', '\n> ')}\n\n`);
+    const message = Array.from({ length: 1000 }, (_, n) => `line ${n} says something`).join('\n');
+    const { text, attachments } = bodyOf(notificationAlert(message));
+    expect(text).toContain(`\n> ${message.replaceAll('\n', '\n> ')}\n\n`);
     expect(shown(notificationAlert(message)).text).toContain(`\n${message}\n`);
+    expect(attachments).toBeUndefined();
   });
 
-  test('is cut at last, and says so; what follows stays', () => {
-    const { text } = bodyOf(notificationAlert('x'.repeat(300_000)));
-    expect(text).toMatch(/x…\n> \[200,000 characters left out\]\n\nstored /);
-    expect(text.length).toBeLessThan(102_000);
+  test('a notification of 100 kB is its beginning, and a file that has all of it', () => {
+    const message = 'The owner of the vault was changed. '.repeat(2800).trim();
+    for (const format of ['rich', 'plain'] as const) {
+      const { text, html = '', attachments } = bodyOf(notificationAlert(message), { format });
+      expect(unquoted(text)).toContain(message.slice(0, 3000));
+      expect(text.replaceAll('\n', ' ')).toMatch(
+        /The whole text, 100,799 characters, is in the attached tocsin-alert-\w{8}\.txt\. /,
+      );
+      expect(text.length).toBeLessThan(6000);
+      expect(html.length).toBeLessThan(15_000);
+      expect(attachments?.map(({ filename }) => text.includes(filename))).toEqual([true]);
+      expect(attachments?.[0]?.content).toContain(`\n> ${message}\n`);
+    }
+    expect(bodyOf(notificationAlert(message), { format: 'minimal' }).attachments).toBeUndefined();
   });
 
   const detections = (messages: readonly string[]) => ({

@@ -35,6 +35,15 @@ const read = (alert: Alert): Parsed => {
   return parsed;
 };
 
+/** What a caption says, within its limits. */
+const captionIn = (text: string, format: 'rich' | 'plain'): Parsed => {
+  const parsed = format === 'rich' ? parseTelegramHtml(text) : { text, entities: [] };
+  expect(parsed.text.length).toBeLessThanOrEqual(1024);
+  expect(limitBroken(text, parsed)).toBeUndefined();
+  expect(parsed.entities.length).toBeLessThanOrEqual(100);
+  return parsed;
+};
+
 /** Everything of an item that comes from outside. */
 const hostileAlert = (texts: readonly string[], chainId = 8453): Alert => {
   const [protocol = '', method = '', detector = '', message = '', descriptor = '', id = ''] = texts;
@@ -185,7 +194,7 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
     expect(bodyOf(ours, 'plain').text).toContain('`tocsin dead retry`');
   });
 
-  test('that lists hundreds of others goes on in further messages, which keep every link', () => {
+  test('that lists hundreds of others is one message, with a file that has every hash', () => {
     const listed = Array.from({ length: 300 }, (_, n) => ({
       ...{ severity: 'CRITICAL', protocol: `Vault @${n}`, detectors: ['flashLoan'], at: '2026-11-20T09:00:00.000Z' },
       ...{ txHash: `0x${n.toString(16).padStart(64, '0')}`, chainId: 8453 },
@@ -194,14 +203,13 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
       type: 'tocsin.mute.ended',
       item: { message: 'x', lead: 'A mute ended.', listed },
     });
-    const { text, continuations = [] } = bodyOf(report);
-    expect(continuations.length).toBeGreaterThan(2);
-    const links = [text, ...continuations].flatMap((html) => {
-      const parsed = parseTelegramHtml(html);
-      expect(limitBroken(html, parsed)).toBeUndefined();
-      return parsed.entities.flatMap(({ url }) => url ?? []);
-    });
-    expect(links).toEqual(listed.map(({ txHash }) => `${EXPLORER}tx/${txHash}`));
+    for (const format of ['rich', 'plain'] as const) {
+      const { text, file } = bodyOf(report, format);
+      const parsed = captionIn(text, format);
+      expect(parsed.text).toMatch(/^🔵 Lending Pool: A mute ended\n🔴 CRITICAL .*Vault @0: Flash loan 0x0000/);
+      expect(activeIn(parsed)).toEqual([]);
+      for (const { txHash } of listed) expect(file?.text).toContain(txHash);
+    }
   });
 
   test('in the words of a template says these, and has buttons and details all the same', () => {
@@ -353,22 +361,22 @@ describe('what is too long', () => {
     expect(around.every((text) => text.includes(TX_HASH))).toBe(true);
   });
 
-  test('of a stored notification goes on in further messages, with nothing left out', () => {
-    for (const message of [long, 'words and '.repeat(2000).trim(), `${'y'.repeat(9000)}\nend`]) {
+  test('of a stored notification is in a file, below its beginning: one message, whatever it says', () => {
+    const huge = 'The owner of the vault was changed. '.repeat(2800).trim();
+    for (const message of [long, huge, 'a\n'.repeat(9000).trim(), `${'y'.repeat(9000)}\nend`]) {
       for (const format of ['rich', 'plain'] as const) {
-        const { text, continuations = [] } = bodyOf(notificationAlert(message), format);
-        const texts = [text, ...continuations].map((each) => {
-          const parsed = format === 'rich' ? parseTelegramHtml(each) : { text: each, entities: [] };
-          expect(limitBroken(each, parsed)).toBeUndefined();
-          return parsed.text;
-        });
-        expect(texts.length).toBeGreaterThan(2);
-        const joined = texts
-          .join('\n')
-          .replace(/\n\[continues: part 1 of \d+\]\n\n(?:.*\n)*?(?=\[part 2)/, '\n')
-          .replace(/\[part \d+ of \d+\]\n/g, '')
-          .replace(/^> /gm, '');
-        expect(joined.replace(/\s/g, '')).toContain(message.replace(/\s/g, ''));
+        const { text, file } = bodyOf(notificationAlert(message), format);
+        const parsed = captionIn(text, format);
+        const said = parsed.text.replace(/^> /gm, '');
+        expect(said).toMatch(/^🟠 NOTIFICATION · Lending Pool\nThe service wrote:\n/);
+        expect(said).toContain(`\n${message.slice(0, 12)}`);
+        expect(said).toContain(
+          `\n[the whole text, ${message.length.toLocaleString('en')} characters, is in the file]\n`,
+        );
+        expect(said.length).toBeGreaterThan(500);
+        expect(file?.name).toMatch(/^tocsin-alert-[0-9a-f]{8}\.txt$/);
+        expect(file?.text.replace(/^> /gm, '')).toContain(message);
+        expect(file?.text).toContain('Notification: b7f2c0de11aa22bb33cc44dd55ee66ff');
       }
     }
   });
@@ -410,7 +418,7 @@ describe('any text', () => {
       fc.property(texts, (values) => {
         const alert = hostileAlert(values, 424_242);
         const content = describeAlert(alert, { presentation: createPresentation(), sentAt: SENT_AT });
-        expect(read(alert).text).toBe(blocksToPlain(layOut(content, 'rich', SENT_AT).blocks));
+        expect(read(alert).text).toBe(blocksToPlain(layOut(content, 'rich', SENT_AT) ?? []));
         for (const format of ['plain', 'minimal'] as const) {
           const { text } = bodyOf(alert, format);
           expect(limitBroken(text, { text, entities: [] })).toBeUndefined();
@@ -420,21 +428,18 @@ describe('any text', () => {
     );
   });
 
-  test('holds in every part of a long notification', () => {
-    const partsOf = (alert: Alert, format: Format): string[] => {
-      const { text, continuations = [] } = bodyOf(alert, format);
-      return [text, ...continuations];
-    };
+  test('holds for a notification of any length, also in the caption of a file', () => {
     fc.assert(
-      fc.property(texts, (values) => {
-        const alert = notificationAlert(values.join(' ').repeat(3));
-        for (const html of partsOf(alert, 'rich')) {
-          const parsed = parseTelegramHtml(html);
-          expect(limitBroken(html, parsed)).toBeUndefined();
-          expect(parsed.entities.length).toBeLessThanOrEqual(100);
-          expect(activeIn(parsed)).toEqual([]);
-        }
-        for (const text of partsOf(alert, 'plain')) expect(limitBroken(text, { text, entities: [] })).toBeUndefined();
+      fc.property(texts, fc.constantFrom('', ' and more'.repeat(600)), (values, more) => {
+        const alert = notificationAlert(`${values.join(' ').repeat(3)}${more}`);
+        const { text: html, file } = bodyOf(alert, 'rich');
+        const parsed = file === undefined ? parseTelegramHtml(html) : captionIn(html, 'rich');
+        expect(limitBroken(html, parsed)).toBeUndefined();
+        expect(parsed.entities.length).toBeLessThanOrEqual(100);
+        expect(activeIn(parsed)).toEqual([]);
+        const { text, file: plainFile } = bodyOf(alert, 'plain');
+        if (plainFile === undefined) expect(limitBroken(text, { text, entities: [] })).toBeUndefined();
+        else captionIn(text, 'plain');
       }),
       BOUNDED,
     );

@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Line, lengthOf, toPlain } from '../../../src/channels/telegram/lines.ts';
-import { cutLine, fitLines, splitLines } from '../../../src/channels/telegram/said.ts';
+import { cutLine, fitLines } from '../../../src/channels/telegram/said.ts';
 
 const linesOf = (...texts: string[]): Line[] => texts.map((text) => [{ text }]);
 
@@ -15,17 +14,6 @@ describe('fitLines', () => {
     expect(lengthOf(fitted)).toBeLessThanOrEqual(400);
     expect(toPlain(fitted)).toMatch(/^a{100}\nb+…\n\[4,\d{3} characters left out\]$/);
   });
-});
-
-test('splitLines loses nothing but spaces, and keeps every part within the limit', () => {
-  fc.assert(
-    fc.property(fc.array(fc.stringMatching(/^[ab ]{0,60}$/)), fc.integer({ min: 5, max: 40 }), (texts, limit) => {
-      const parts = splitLines(linesOf(...texts), limit);
-      for (const part of parts) expect(lengthOf(part)).toBeLessThanOrEqual(limit);
-      const words = (text: string): string => text.replace(/\s/g, '');
-      expect(words(toPlain(parts.flat()))).toBe(words(texts.join('')));
-    }),
-  );
 });
 
 test('cutLine shortens the last piece, and drops it where that is not enough', () => {

@@ -204,7 +204,7 @@ describe('an incident', () => {
     expect(receiver.received()).toHaveLength(1);
   });
 
-  test('that is judged better is told without a sound, also by a file and in parts', async () => {
+  test('that is judged better is told without a sound, also by a file', async () => {
     const { receiver, channel } = await open();
     const better = (n: number): Alert => ({
       ...found(n),

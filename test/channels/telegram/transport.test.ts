@@ -37,11 +37,8 @@ const composed = (
 const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
   const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
-  const send = (address = '-1001234567890', progress?: string) => {
-    const message = composed(channel, address, alert);
-    const going = { ...message, ...(progress === undefined ? {} : { progress }) };
-    return channel.send(going, new AbortController().signal);
-  };
+  const send = (address = '-1001234567890') =>
+    channel.send(composed(channel, address, alert), new AbortController().signal);
   return { channel, send };
 };
 
@@ -159,26 +156,12 @@ describe('an answer that never becomes whole', () => {
   });
 });
 
-test('a long notification is sent in parts that reply to the first, and a part that was taken is not sent again', async () => {
-  const answers = [200, 429, 200, 200];
-  const receiver = await startHttpReceiver(() => {
-    const status = answers.shift() ?? 200;
-    if (status === 200) return ACCEPTED;
-    const refusal = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 3 } };
-    return { status, body: JSON.stringify(refusal) };
-  });
+test('a notification of 100 kB is one request: its beginning, and a file that has all of it', async () => {
+  const receiver = await startHttpReceiver(() => ACCEPTED);
   closers.push(receiver.close);
-  const long = notificationAlert(Array.from({ length: 400 }, (_, n) => `line ${n} of the report`).join('\n'));
-  const { send } = openChannel(receiver.origin, '20s', long);
-  const first = await send();
-  expect(await failureOf(send(undefined, first.progress))).toMatchObject({
-    reason: 'rate-limited',
-    retryAfterMs: 3000,
-  });
-  const second = await send(undefined, first.progress);
-  expect(await send(undefined, second.progress)).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
-  const bodies = receiver.arrived.map(({ body }) => JSON.parse(body) as { text: string; reply_parameters?: object });
-  const parts = bodies.map(({ text }) => /part (\d) of 3/.exec(text)?.[1]);
-  expect(parts).toEqual(['1', '2', '2', '3']);
-  expect(bodies[3]?.reply_parameters).toMatchObject({ message_id: 4711 });
+  const long = Array.from({ length: 4000 }, (_, n) => `line ${n} of the report`).join('\n');
+  const receipt = await openChannel(receiver.origin, '20s', notificationAlert(long)).send();
+  expect(receipt).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
+  expect(receiver.arrived.map(({ path }) => path)).toEqual([`/bot${TOKEN}/sendDocument`]);
+  expect(receiver.arrived[0]?.body).toContain('> line 3999 of the report');
 });
