@@ -22,10 +22,10 @@ import {
   textRequest,
   valueDiscord,
 } from './discord-text.ts';
-import { type FormatModule, idAt, type WebhookBody, type WebhookRequest } from './format.ts';
-import { composeForPeople, firstThatFits, newsOf, splitText } from './people.ts';
+import { type FormatModule, idAt, type WebhookBody } from './format.ts';
+import { composeForPeople, firstThatFits, fittedText, newsOf } from './people.ts';
 
-// One incident, or announcements of one kind; a long stored notification as several messages.
+// One incident, or announcements of one kind; of a long stored notification the beginning.
 
 const NOTICE_LIMIT = 500;
 const SAID_LIMIT = 1800;
@@ -33,7 +33,7 @@ const SAID_LIMIT = 1800;
 const QUOTES_ROOM = 300;
 const NAME_LIMIT = 200;
 const ABOUT_LIMIT = 1000;
-/** Of a part as it is sent: with the rest of the message it fits into one description. */
+/** Of a text as it is sent: with the rest of the message it fits into one description. */
 const PART_LIMIT = 2500;
 /** Escaping makes a text longer, up to two and a half times. */
 const PART_SIZES = [2400, 1600, 1000];
@@ -121,14 +121,10 @@ const singleDiscord = (content: Content, format: Format, isSilent: boolean): Web
   const { message = '', isOurs } = content;
   const own = ownLines(content);
   const isWithin = (part: string): boolean => saidLines(part, isOurs).join('').length <= PART_LIMIT;
-  const [begin, ...others] = splitText(own.length > 0 ? '' : message, PART_SIZES, isWithin);
+  const begin = fittedText(own.length > 0 ? '' : message, PART_SIZES, isWithin);
   const first = firstEmbed(content, [...own, ...saidLines(begin.text, isOurs)], begin.remark);
   const folded = detailsEmbed(content, first.color, LIMITS.all - sizeOf([first]));
-  const continued = others.map(({ text, remark }): WebhookRequest => {
-    const description = [...saidLines(text, isOurs), ...remarkLines(remark)].join('\n');
-    return embedRequest([{ description, color: first.color }], format, isSilent);
-  });
-  return [embedRequest([first, ...folded], format, isSilent), ...continued];
+  return [embedRequest([first, ...folded], format, isSilent)];
 };
 
 // Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.

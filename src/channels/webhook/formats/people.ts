@@ -1,5 +1,5 @@
 /** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
-import { shorten } from '../../../text.ts';
+import { beginningOf, shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/describe.ts';
@@ -43,53 +43,23 @@ export const firstThatFits = <T>(
   return smaller.length === 0 || fits(made) ? made : firstThatFits(smaller, make, fits);
 };
 
-/** A text in parts of at most `size` UTF-16 units, split at ends of lines where there are any; never half a character. */
-export const partsOf = (text: string, size: number): string[] => {
-  const parts: string[] = [];
-  let rest = text;
-  while (rest.length > size) {
-    const line = rest.lastIndexOf('\n', size);
-    const end = line > size / 2 ? line : size;
-    const cut = /[\ud800-\udbff]/.test(rest[end - 1] ?? '') ? end - 1 : end;
-    parts.push(rest.slice(0, cut).trimEnd());
-    rest = rest.slice(cut).trimStart();
-  }
-  return rest === '' && parts.length > 0 ? parts : [...parts, rest];
+/** At most `size` UTF-16 units, cut at an end of a line where there is one. */
+const beginningWithin = (text: string, size: number): string => {
+  const cut = beginningOf(text, size);
+  const line = cut.lastIndexOf('\n');
+  return text.length > size && line > size / 2 ? cut.slice(0, line) : cut;
 };
 
-/** Of a text of 256 kB the rest is at the service. */
-const PARTS_MAX = 10;
-
-/** A message of several, of a text that is too long for one. */
-interface TextPart {
-  text: string;
-  /** `part 2 of 3`, and what is missing; empty where there is only one. */
-  remark: string;
-}
-
-/** A long text in as few parts as fit. Never empty. */
-export const splitText = (
+/** As much of a text as fits, for one message has to do; `remark`: how much is missing. */
+export const fittedText = (
   text: string,
   sizes: readonly number[],
   fits: (part: string) => boolean,
-): [first: TextPart, ...others: TextPart[]] => {
-  const all = firstThatFits(
-    sizes,
-    (size) => partsOf(text, size),
-    (parts) => parts.every(fits),
-  );
-  const of = Math.min(all.length, PARTS_MAX);
-  const cut = all.slice(of).join('\n').length;
-  const remarkOf = (part: number): string => {
-    if (of === 1) return '';
-    const rest = part === of && cut > 0 ? `; ${cut} characters more are at the service` : '';
-    return `part ${part} of ${of}${rest}`;
-  };
-  const [first = '', ...others] = all.slice(0, of);
-  return [
-    { text: first, remark: remarkOf(1) },
-    ...others.map((part, index): TextPart => ({ text: part, remark: remarkOf(index + 2) })),
-  ];
+): { text: string; remark: string } => {
+  const shown = firstThatFits(sizes, (size) => beginningWithin(text, size), fits);
+  const missing = text.length - shown.length;
+  const remark = missing === 0 ? '' : `${missing.toLocaleString('en')} characters more are at the service`;
+  return { text: shown, remark };
 };
 
 const NEWS_LIMIT = 500;

@@ -7,7 +7,7 @@ import type { Format } from '../../channel.ts';
 import { type Content, type Fact, fairShares, noticesOf } from '../../content/content.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import type { FormatModule, WebhookBody, WebhookRequest } from './format.ts';
-import { composeForPeople, firstThatFits, newsOf, splitText } from './people.ts';
+import { composeForPeople, firstThatFits, fittedText, newsOf } from './people.ts';
 import {
   type Action,
   type Block,
@@ -24,7 +24,7 @@ import {
   VALUE_LIMIT,
 } from './teams-card.ts';
 
-// One incident, or announcements of one kind, as a card of Teams; a long stored notification as several.
+// One incident, or announcements of one kind, as a card of Teams; of a long stored notification the beginning.
 
 const TITLE_LIMIT = 300;
 const NOTICE_LIMIT = 500;
@@ -145,23 +145,14 @@ const minimalCard = ({ headline, details, lines }: Content): WebhookRequest => {
   );
 };
 
-/** One card, with fewer details where it is too large; a long message goes on in further cards. */
+/** One card, with fewer details where it is too large. */
 const singleTeams = (content: Content, format: Format): WebhookBody => {
   if (format === 'minimal') return [minimalCard(content)];
-  const { message = '', title, tone, isOurs } = content;
+  const { message = '', isOurs } = content;
   const own = ownBlocks(content);
-  const [begin, ...others] = splitText(own.length > 0 ? '' : message, PART_SIZES, (part) =>
-    isPart(messageBlocks(part, isOurs)),
-  );
+  const begin = fittedText(own.length > 0 ? '' : message, PART_SIZES, (part) => isPart(messageBlocks(part, isOurs)));
   const said = [...own, ...messageBlocks(begin.text, isOurs), ...remarkBlock(begin.remark)];
-  const continued = others.map(({ text, remark }) =>
-    cardRequest(shorten(title, TITLE_LIMIT), [
-      headBlock(tone, shorten(title, TITLE_LIMIT)),
-      ...messageBlocks(text, isOurs),
-      ...remarkBlock(remark),
-    ]),
-  );
-  return [fittedCard(content, said, format), ...continued];
+  return [fittedCard(content, said, format)];
 };
 
 // Many incidents as one card of Teams: how many and where, the worst, the counts, and the others in a line each.
