@@ -10,7 +10,7 @@ import { kindFacts, pacingOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinationHealth } from '../deliver/health.ts';
 import { createSenderTurns, createSendSlots } from '../deliver/send-slot.ts';
-import { createThreads } from '../deliver/threads.ts';
+import { createThreadStore, createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createLeftKinds } from '../features/housekeeping/housekeeping.ts';
 import { createStandings } from '../ledger/standings.ts';
@@ -106,9 +106,11 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     ...(isHuman(channel)
       ? {
           batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
-          threads: createThreads(store.redis, store.prefix, ledger, {
+          threads: createThreads(createThreadStore(store.redis, store.prefix), ledger, {
             windowMs: config.alerts.incidentWindow,
             keepMs: channel.amend === undefined ? 0 : keptForReassessment(config),
+            replyWithinMs: options.retry.maxAge,
+            acknowledgedAt: store.acknowledgements.lastAt,
             now,
           }),
           canAmend: channel.amend !== undefined,
@@ -127,10 +129,12 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     },
     onDead: fallback.onDead,
     onDisabled: disabled.disable,
-    onUnchanged: ({ kind, id }, { of, was, is }, why) =>
+    onUnchanged: ({ kind, id }, what, why) =>
       log.warn(
-        { kind, destination: id, of, was, is, message: scrub(why) },
-        'the message above a follow-up was not changed',
+        { kind, destination: id, ...what, message: scrub(why) },
+        'of' in what
+          ? 'the message above a follow-up was not changed'
+          : 'nobody was called by a reply when a message grew',
       ),
     onMoved: outageNotifier.onMoved,
     scrub,

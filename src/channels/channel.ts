@@ -3,6 +3,7 @@ import type { Alert, ChannelKind, Destination, Format, Parcel, Standings } from 
 import type { Sliced } from '../chunks.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { ChannelEntry } from '../item.ts';
+import type { Growth } from './content/content.ts';
 import type { Presentation } from './content/presentation.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
@@ -76,6 +77,7 @@ export interface Buttons<Body = unknown> {
 }
 
 export { FORMATS, type Format } from '../alert.ts';
+export type { Growth } from './content/content.ts';
 
 /** Digests in a row at one destination. */
 export interface Storm {
@@ -95,6 +97,10 @@ export interface ComposeContext {
   storm?: Storm;
   /** What the destination has of the alerts' transactions, where it keeps incidents. Left out: it is not known. */
   standings?: Standings;
+  /** Of a message that takes the place of an earlier one. */
+  grew?: Growth;
+  /** So many of the alerts, from the first, people have heard of: a reply says what is new in the others. Left out: no reply. */
+  heard?: number;
 }
 
 /** One thing to send. `body` is what the kind's transport takes. */

@@ -1,5 +1,5 @@
 /** Alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
-import type { Alert, Destination } from '../alert.ts';
+import type { Alert, Destination, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
 import { chunksOf, inSlices } from '../chunks.ts';
 import type { Compose, DeliverDependencies, JobRun, JobStage, MessageRun, Unit, WithButtons } from './stage.ts';
@@ -108,11 +108,14 @@ export const withoutButtons: WithButtons = async (message) => ({ message, sent: 
 
 /** Composes again what was sent before; undefined where that is not one message any more, or cannot be composed. */
 export const composeAgain = async (
-  { compose: composeParcel }: DeliverDependencies,
-  ...input: Parameters<Compose>
+  { compose: composeParcel, now }: DeliverDependencies,
+  parcel: Parcel,
+  format: Format,
+  at = now(),
+  more?: Parameters<Compose>[3],
 ): Promise<Message | undefined> => {
   try {
-    const [only, ...others] = await inSlices(composeParcel(...input));
+    const [only, ...others] = await inSlices(composeParcel(parcel, format, at, more));
     return others.length === 0 ? only : undefined;
   } catch {
     return undefined;

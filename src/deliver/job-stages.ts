@@ -16,6 +16,13 @@ export const unlessLastTry = async (
 ): Promise<number | undefined> =>
   firstTriedAt !== undefined && now() - firstTriedAt > maxAgeMs ? undefined : ask(destination);
 
+/** `all`: what the job is to deliver. What is not pending any more may have left something to do, where a daemon was killed. */
+const setPending = (run: JobRun, all: readonly Alert[], pending: readonly Alert[]): void => {
+  const left = new Set(pending.map(({ id }) => id));
+  run.alerts = pending;
+  run.shown = all.filter(({ id }) => !left.has(id));
+};
+
 /** Asks Redis for all that the next stages need, in one round trip: each one delays the alert. */
 export const lookUp: JobStage = async (run, dependencies) => {
   const { disabled, addressChanges, health, batching, ledger } = dependencies;
@@ -32,7 +39,7 @@ export const lookUp: JobStage = async (run, dependencies) => {
   run.job = { ...job, destination };
   run.pausedUntil = pausedUntil;
   run.hasOpenBatch = hasOpenBatch;
-  run.alerts = alerts;
+  setPending(run, job.alerts, alerts);
   return undefined;
 };
 
@@ -139,7 +146,8 @@ export const batch: JobStage = async (run, { batching, sendSlots, ledger }) => {
   const slot = await sendSlots.reserve(job);
   if (!slot.isNow) return rerun(slot.runAt, slot.data);
   run.job = slot.data;
-  run.alerts = await ledger.pending(job.destination, await batching.batches.seal(job.destination, job.batchNumber));
+  const sealed = await batching.batches.seal(job.destination, job.batchNumber);
+  setPending(run, sealed, await ledger.pending(job.destination, sealed));
   return undefined;
 };
 

@@ -126,8 +126,8 @@ const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number):
 };
 
 /** Follows a new address at once the first time, and slowly after that: two addresses may point at each other. */
-const follow = async (
-  { job }: MessageRun,
+export const follow = async (
+  { job }: Pick<MessageRun, 'job'>,
   address: string,
   { addressChanges, onMoved, now }: DeliverDependencies,
 ): Promise<Verdict> => {

@@ -1,8 +1,7 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
 import type { Alert } from '../alert.ts';
-import type { Message } from '../channels/channel.ts';
+import type { Growth, Message } from '../channels/channel.ts';
 import { composeAgain, plainer, withoutButtons } from './compose.ts';
-import { noteReassessed } from './reassess.ts';
 import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier } from './threads.ts';
 
@@ -14,13 +13,14 @@ const YIELDS = 5;
 
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
 const grown = async (
-  { alerts }: Earlier,
+  { alerts, sentAt }: Earlier,
+  grew: Growth,
   { message, unit }: MessageRun,
   dependencies: MessageDependencies,
 ): Promise<Message | undefined> => {
   if (alerts.length === 0) return undefined;
   const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
-  const only = await composeAgain(dependencies, parcel, unit.format, dependencies.now());
+  const only = await composeAgain(dependencies, parcel, unit.format, sentAt, { grew });
   return only && { ...only, alerts: message.alerts };
 };
 
@@ -47,22 +47,25 @@ const tryIt = async (
   return result;
 };
 
+/** `grew`: it is in the earlier message now, where nobody hears of it. */
 const sendWith = async (
   each: MessageRun,
   earlier: Earlier | undefined,
   mayAmend: boolean,
   dependencies: MessageDependencies,
-): Promise<AttemptResult> => {
-  const input = inputOf(each, dependencies.now());
+): Promise<{ result: AttemptResult; grew?: Growth }> => {
+  const at = dependencies.now();
+  const input = inputOf(each, at);
   const { alerts } = input.message;
-  const message = mayAmend && earlier ? await grown(earlier, each, dependencies) : undefined;
+  const grew = { times: (earlier?.grew?.times ?? 0) + 1, at };
+  const message = mayAmend && earlier ? await grown(earlier, grew, each, dependencies) : undefined;
   if (message && earlier) {
     const change = { ...input, canBePlainer: true, message, amends: earlier.handle };
     const result = await tryIt(change, [...earlier.alerts, ...alerts], dependencies);
-    if (result.kind !== 'plainer') return result;
+    if (result.kind !== 'plainer') return { result, grew };
   }
   const fresh = { ...input.message, ...(earlier ? { replyTo: earlier.handle } : {}) };
-  return tryIt({ ...input, message: fresh }, alerts, dependencies);
+  return { result: await tryIt({ ...input, message: fresh }, alerts, dependencies) };
 };
 
 export const send: MessageStage = async (each, dependencies) => {
@@ -71,7 +74,7 @@ export const send: MessageStage = async (each, dependencies) => {
   // On one connection, in this order: so the message that is found is the one that is claimed.
   const [claim, earlier] = await Promise.all([
     canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
-    threads?.find(message.destination, message.alerts),
+    threads?.find(message.destination, message.alerts, canAmend),
   ]);
   if (claim === 'taken' && (job.yields ?? 0) < YIELDS) {
     each.result = { kind: 'claimed' };
@@ -82,13 +85,13 @@ export const send: MessageStage = async (each, dependencies) => {
     // As late as it can be asked: what is sent without it comes twice.
     if (!(await each.run.holdsLock())) return undefined;
     const mayAmend = unclaim !== undefined && job.attempt < AMEND_TRIES;
-    const result = await sendWith(each, earlier, mayAmend, dependencies);
+    const { result, grew } = await sendWith(each, earlier, mayAmend, dependencies);
     each.result = result;
     const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
     if (handle !== undefined) {
-      await threads?.remember(message.destination, message.alerts, { handle, sentAt: each.composedAt });
+      await threads?.remember(message.destination, message.alerts, { handle, sentAt: each.composedAt, grew });
     }
-    if (canAmend && earlier && result.kind === 'delivered') noteReassessed(each);
+    if (earlier && result.kind === 'delivered') each.run.shown.push(...message.alerts);
   } finally {
     await unclaim?.();
   }

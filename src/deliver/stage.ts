@@ -1,6 +1,6 @@
 /** What the stages of a delivery hand on, what they need, and the one shape that they have. */
 import type { Alert, ChannelKind, Destination, Parcel, Standings } from '../alert.ts';
-import type { Channel, Format, Message, Receipt, Storm } from '../channels/channel.ts';
+import type { Channel, ComposeContext, Format, Message, Receipt } from '../channels/channel.ts';
 import type { Pauses, Sliced } from '../chunks.ts';
 import type { DeliveryError } from '../errors.ts';
 import type { DeadLetters } from '../ledger/dead-letters.ts';
@@ -8,7 +8,7 @@ import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Attempt } from '../ledger/record.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
-import type { ParcelJob, Reassessed } from '../queue/job.ts';
+import type { Afterwards, ParcelJob } from '../queue/job.ts';
 import type { HoldsLock } from '../queue/job-locks.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
@@ -34,7 +34,7 @@ export type Compose = (
   parcel: Parcel,
   format: Format,
   at: number,
-  more?: { storm?: Storm; standings?: Standings },
+  more?: Pick<ComposeContext, 'storm' | 'standings' | 'grew' | 'heard'>,
 ) => Sliced<Message[]>;
 
 /**
@@ -105,8 +105,8 @@ export interface DeliverDependencies {
   onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** The destination has another address from now on. Default: nothing. */
   onMoved?(destination: Destination, address: string): Promise<void>;
-  /** A message stays as it was, for this reason. Default: nothing. */
-  onUnchanged?(destination: Destination, change: Reassessed, why: string): void;
+  /** A message stays as it was, or without its reply, for this reason. Default: nothing. */
+  onUnchanged?(destination: Destination, what: Afterwards, why: string): void;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
   /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
@@ -175,6 +175,8 @@ export interface JobRun {
   holdsLock: HoldsLock;
   /** What is still to be delivered; set by `lookUp`, and by `batch` for the job of a batch. */
   alerts: readonly Alert[];
+  /** Inspections and follow-ups at whose messages something may be left to do: delivered before this run, or by a change in it. */
+  shown: Alert[];
   /** Set by `lookUp` where the destination's receiver disabled it. */
   disabled?: DisabledDestination | undefined;
   /** Set by `lookUp`: until when the circuit is open, in epoch milliseconds; undefined if it is closed. */
@@ -262,10 +264,10 @@ export const DONE: Verdict = { done: true };
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 /** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
-export const isFresh = ({ attempt, moves, slot, batchNumber, format, progress, reassessed }: ParcelJob): boolean =>
+export const isFresh = ({ attempt, moves, slot, batchNumber, format, progress, afterwards }: ParcelJob): boolean =>
   attempt === 0 &&
   format === 'rich' &&
-  [moves, slot, batchNumber, progress, reassessed].every((value) => value === undefined);
+  [moves, slot, batchNumber, progress, afterwards].every((value) => value === undefined);
 
 /** The job when its slots are used. */
 export const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob =>

@@ -1,11 +1,12 @@
 /**
  * Which messages belong together at a destination. Inspections of one transaction are one message, which grows while it
- * is recent, but nobody hears a message grow: what is worse, or of another protocol, is sent by itself. A follow-up is sent
- * below the alert that it follows, whose message then says the new assessment.
+ * is recent. Nobody hears a message grow: what is new in it is owed a reply with a sound. A follow-up is sent below the
+ * alert that it follows, whose message then says the new assessment.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, firedDetectors } from '../alert.ts';
+import type { Growth } from '../channels/channel.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reassessed } from '../queue/job.ts';
 import { RELEASE } from '../redis/lock.ts';
@@ -17,61 +18,82 @@ export interface Earlier {
   alerts: Alert[];
   /** Epoch milliseconds: when it says that it was sent. Absent where it can only be replied to. */
   sentAt?: number;
+  /** Absent where it has not. */
+  grew?: Growth;
 }
-
-/** How bad people know a transaction to be, for each protocol: entries, as names come from outside. */
-type Told = [protocol: string, urgency: number][];
 
 /** What is remembered of a message. */
 export interface Remembered extends Earlier {
+  sentAt: number;
   /** Epoch milliseconds: until when it takes in inspections of its transaction. */
   growsUntil: number;
-  /** By this message and those before it. */
-  told: Told;
+  /** How many of its alerts, from the first, people have heard of with a sound. */
+  heard: number;
+  /** Epoch milliseconds: when they last did. */
+  loudAt: number;
 }
 
 /** The most urgent last; an undocumented word is less urgent than all. */
 const URGENCIES: readonly string[] = ['inspection.ok', 'inspection.suspecious', 'inspection.critical'];
 
-const toldBy = (alerts: readonly Alert[], before: Told): Told => {
-  const told = new Map(before);
-  for (const { protocol, type } of alerts) {
-    told.set(protocol, Math.max(told.get(protocol) ?? -1, URGENCIES.indexOf(type)));
+/** Some are of a protocol that is not among the known, or worse than known of their protocol. */
+const isWorseThan = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
+  const urgencies = new Map<string, number>();
+  for (const { protocol, type } of known) {
+    urgencies.set(protocol, Math.max(urgencies.get(protocol) ?? -1, URGENCIES.indexOf(type)));
   }
-  return [...told];
+  return alerts.some(({ protocol, type }) => (urgencies.get(protocol) ?? -2) < URGENCIES.indexOf(type));
 };
 
-/** Something is of a protocol that people have not heard of yet, or worse than they know. */
-const isWorseThan = (told: Told, alerts: readonly Alert[]): boolean => {
-  const known = new Map(told);
-  return alerts.some(({ protocol, type }) => (known.get(protocol) ?? -2) < URGENCIES.indexOf(type));
+/** The same, or another detector has fired. */
+const isNews = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
+  const detectors = new Set(known.flatMap(firedDetectors));
+  return isWorseThan(known, alerts) || alerts.flatMap(firedDetectors).some((id) => !detectors.has(id));
+};
+
+/** Between two replies below one message: an incident with many findings makes few sounds. */
+const BETWEEN_REPLIES_MS = 30_000;
+
+/**
+ * When people are to hear what they have only seen, in epoch milliseconds; undefined where there is nothing new. The first
+ * message delays no reply: else a decoy's finding would hold up the one that matters. Whoever has acknowledged, and
+ * so looks at something else by now, hears of anything, and at once.
+ */
+const replyDueAt = (
+  { alerts, heard, loudAt, sentAt }: Remembered,
+  acknowledgedAt: number | undefined,
+  now: number,
+): number | undefined => {
+  const unheard = alerts.slice(heard);
+  const isAcknowledged = acknowledgedAt !== undefined && acknowledgedAt > loudAt;
+  if (unheard.length === 0 || !(isAcknowledged || isNews(alerts.slice(0, heard), unheard))) return undefined;
+  const isSoon = loudAt > sentAt && now >= loudAt && now < loudAt + BETWEEN_REPLIES_MS;
+  return isSoon && !isAcknowledged ? loudAt + BETWEEN_REPLIES_MS : now;
 };
 
 const growing = (known: Remembered | undefined, now: number): Remembered | undefined =>
   known !== undefined && now < known.growsUntil ? known : undefined;
 
-/** The message that takes these in, of what is remembered of their transaction. */
-export const takingIn = (
-  known: Remembered | undefined,
-  alerts: readonly Alert[],
-  now: number,
-): Remembered | undefined => {
-  const earlier = growing(known, now);
-  return earlier !== undefined && !isWorseThan(earlier.told, alerts) ? earlier : undefined;
-};
+/** A message that was sent: in the place of the earlier one where it has grown, else with a sound. */
+interface Sent {
+  handle: string;
+  sentAt: number;
+  grew?: Growth | undefined;
+}
 
-/** What to remember when these were sent, in the message that takes them in or by themselves. */
-export const afterSent = (
+/** What to remember when these were sent. */
+const afterSent = (
   known: Remembered | undefined,
   alerts: readonly Alert[],
-  { handle, sentAt }: Required<Pick<Earlier, 'handle' | 'sentAt'>>,
+  { handle, sentAt, grew }: Sent,
   { windowMs, now }: { windowMs: number; now: number },
 ): Remembered => {
-  const earlier = takingIn(known, alerts, now);
-  return {
-    ...{ handle, alerts: [...(earlier?.alerts ?? []), ...alerts], sentAt: earlier?.sentAt ?? sentAt },
-    ...{ growsUntil: now + windowMs, told: toldBy(alerts, growing(known, now)?.told ?? []) },
-  };
+  const earlier = growing(known, now) ?? { alerts: [], heard: 0, sentAt, loudAt: sentAt };
+  const { heard } = earlier;
+  const own = { ...earlier, handle, growsUntil: now + windowMs };
+  return grew
+    ? { ...own, alerts: [...earlier.alerts, ...alerts], grew }
+    : { ...own, alerts: earlier.alerts.toSpliced(heard, 0, ...alerts), heard: heard + alerts.length, loudAt: sentAt };
 };
 
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
@@ -98,6 +120,38 @@ export const createThreadClaims = (redis: Redis | Cluster, prefix: string) => ({
 
 export type ThreadClaims = ReturnType<typeof createThreadClaims>;
 
+/** Where messages are remembered, by destination and transaction. */
+export interface ThreadStore extends ThreadClaims {
+  read(destination: Destination['id'], hashes: readonly string[]): Promise<(Remembered | undefined)[]>;
+  /** `forMs`: of a small message, and of a large one. Left out: it keeps its expiry; if it has just expired, it stays away. */
+  write(
+    destination: Destination['id'],
+    txHash: string,
+    known: Remembered,
+    forMs?: { small: number; large: number },
+  ): Promise<void>;
+  keep(destination: Destination['id'], txHash: string, forMs: number): Promise<void>;
+}
+
+/** Larger messages are remembered only while they may grow: Redis would hold each for hours. */
+const LARGE_BYTES = 32_000;
+
+export const createThreadStore = (redis: Redis | Cluster, prefix: string): ThreadStore => ({
+  ...createThreadClaims(redis, prefix),
+  read: async (destination, hashes) => {
+    const found = await redis.mget(...hashes.map((hash) => keyIn(prefix, destination, hash)));
+    return found.map((json) => (json === null ? undefined : (JSON.parse(json) as Remembered)));
+  },
+  write: async (destination, txHash, known, forMs) => {
+    const key = keyIn(prefix, destination, txHash);
+    const json = JSON.stringify(known);
+    const ms = forMs && (Buffer.byteLength(json) > LARGE_BYTES ? forMs.large : forMs.small);
+    if (ms === undefined) await redis.set(key, json, 'KEEPTTL', 'XX');
+    else if (ms > 0) await redis.set(key, json, 'PX', ms);
+  },
+  keep: async (destination, txHash, forMs) => void (await redis.pexpire(keyIn(prefix, destination, txHash), forMs)),
+});
+
 /** The id of the alert whose message these are sent below, which they do not become a part of. */
 const belowOf = ([first, ...others]: readonly Alert[]): Alert['id'] | undefined => {
   if (first?.below === undefined) return others.length === 0 ? first?.followUp?.of : undefined;
@@ -122,26 +176,32 @@ interface ThreadSettings {
   windowMs: number;
   /** How long after it was sent a message may still have to say a new assessment, in milliseconds. Default: it cannot. */
   keepMs?: number;
+  /** How long a reply is tried, in milliseconds. */
+  replyWithinMs: number;
+  /** When somebody last acknowledged one of these, in epoch milliseconds. Default: nobody ever has. */
+  acknowledgedAt?(alerts: readonly Alert['id'][]): Promise<number | undefined>;
   now(): number;
 }
-
-/** Larger messages are remembered only while they may grow: Redis would hold each for hours. */
-const KEPT_MAX_BYTES = 32_000;
 
 const withChange = (alerts: readonly Alert[], { of, was, is }: Reassessed): Alert[] =>
   alerts.map((alert) =>
     alert.id === of ? { ...alert, reassessed: { was, ...(is === undefined ? {} : { is }) } } : alert,
   );
 
-/** In Redis, for as long as `windowMs` and `keepMs` say. `ledger` knows where an alert's first message is. */
+/** A reply that is owed. */
+interface Owed {
+  message: Remembered;
+  /** Epoch milliseconds. */
+  dueAt: number;
+}
+
+/** `ledger` knows where an alert's first message is. */
 export const createThreads = (
-  redis: Redis | Cluster,
-  prefix: string,
+  store: ThreadStore,
   ledger: Pick<Ledger, 'read'>,
-  { windowMs, keepMs = 0, now }: ThreadSettings,
+  { windowMs, keepMs = 0, replyWithinMs, acknowledgedAt, now }: ThreadSettings,
 ) => {
-  const claims = createThreadClaims(redis, prefix);
-  const keyOf = ({ id }: Destination, txHash: string): string => keyIn(prefix, id, txHash);
+  const forMs = { small: Math.max(windowMs, keepMs), large: windowMs };
   const growingOf = (alerts: readonly Alert[]): string | undefined =>
     windowMs > 0 ? transactionOf(alerts) : undefined;
 
@@ -151,46 +211,68 @@ export const createThreads = (
     return handle === undefined ? undefined : { handle, alerts: [] };
   };
 
-  const recall = async (destination: Destination, txHash: string): Promise<Remembered | undefined> => {
-    const json = await redis.get(keyOf(destination, txHash));
-    return json === null ? undefined : (JSON.parse(json) as Remembered);
-  };
+  const recall = async ({ id }: Destination, txHash: string): Promise<Remembered | undefined> =>
+    (await store.read(id, [txHash]))[0];
 
-  const changed = async (destination: Destination, change: Reassessed): Promise<Earlier | undefined> => {
+  const changed = async (destination: Destination, change: Reassessed): Promise<Remembered | undefined> => {
     const earlier = await recall(destination, change.txHash);
     return earlier?.alerts.some(({ id }) => id === change.of)
       ? { ...earlier, alerts: withChange(earlier.alerts, change) }
       : undefined;
   };
 
+  const owedAt = async (message: Remembered | undefined): Promise<Owed | undefined> => {
+    if (message === undefined || message.heard >= message.alerts.length) return undefined;
+    const acknowledged = await acknowledgedAt?.(message.alerts.map(({ id }) => id));
+    const dueAt = replyDueAt(message, acknowledged, now());
+    return dueAt === undefined ? undefined : { message, dueAt };
+  };
+
   return {
-    /** The message that these alerts belong to, where there is one. */
-    find: async (destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined> => {
+    /** The message that these alerts belong to, where there is one. Where it cannot grow, it takes in nothing worse. */
+    find: async (
+      destination: Destination,
+      alerts: readonly Alert[],
+      canGrow: boolean,
+    ): Promise<Earlier | undefined> => {
       const below = belowOf(alerts);
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
-      return txHash === undefined ? undefined : takingIn(await recall(destination, txHash), alerts, now());
+      const known = txHash === undefined ? undefined : growing(await recall(destination, txHash), now());
+      return known && (canGrow || !isWorseThan(known.alerts, alerts)) ? known : undefined;
     },
-    /** To be called with what was sent; `sentAt`: where it was sent by itself. */
-    remember: async (
-      destination: Destination,
-      alerts: readonly Alert[],
-      sent: { handle: string; sentAt: number },
-    ): Promise<void> => {
+    /** To be called with what was sent. */
+    remember: async (destination: Destination, alerts: readonly Alert[], sent: Sent): Promise<void> => {
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
       const known = await recall(destination, txHash);
-      const json = JSON.stringify(afterSent(known, alerts, sent, { windowMs, now: now() }));
-      const forMs = Buffer.byteLength(json) > KEPT_MAX_BYTES ? windowMs : Math.max(windowMs, keepMs);
-      if (forMs > 0) await redis.set(keyOf(destination, txHash), json, 'PX', forMs);
+      await store.write(destination.id, txHash, afterSent(known, alerts, sent, { windowMs, now: now() }), forMs);
     },
     /** The message with an alert that was assessed again, while it can be changed; its alerts say so. */
     reassess: changed,
     /** That message was changed. */
     noteReassessed: async (destination: Destination, change: Reassessed): Promise<void> => {
       const after = await changed(destination, change);
-      // It keeps its expiry; if it has just expired, it stays away.
-      if (after) await redis.set(keyOf(destination, change.txHash), JSON.stringify(after), 'KEEPTTL', 'XX');
+      if (after) await store.write(destination.id, change.txHash, after);
+    },
+    /** The transactions of `alerts` at whose messages a reply is owed; they are remembered until it is sent. */
+    owed: async (destination: Destination, alerts: readonly Alert[]): Promise<string[]> => {
+      const hashes = [...new Set(alerts.flatMap((alert) => growingOf([alert]) ?? []))];
+      if (hashes.length === 0) return [];
+      const owed = await Promise.all((await store.read(destination.id, hashes)).map(owedAt));
+      const owing = hashes.filter((_, index) => owed[index] !== undefined);
+      await Promise.all(owing.map((hash) => store.keep(destination.id, hash, Math.max(forMs.small, replyWithinMs))));
+      return owing;
+    },
+    /** What is new in a message, where a reply is owed. */
+    reply: async (destination: Destination, txHash: string): Promise<Owed | undefined> =>
+      owedAt(await recall(destination, txHash)),
+    /** That reply was sent. */
+    noteReply: async (destination: Destination, txHash: string, { alerts }: Remembered): Promise<void> => {
+      const known = await recall(destination, txHash);
+      if (known === undefined) return;
+      const heard = Math.max(known.heard, alerts.length);
+      await store.write(destination.id, txHash, { ...known, heard, loudAt: now() }, forMs);
     },
     /**
      * Reserves the message that these alerts belong to, or will be: of two changes at once, the later would undo the earlier.
@@ -202,7 +284,7 @@ export const createThreads = (
     ): Promise<(() => Promise<void>) | 'taken' | undefined> => {
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
-      return (await claims.claim(destination.id, txHash)) ?? 'taken';
+      return (await store.claim(destination.id, txHash)) ?? 'taken';
     },
   };
 };

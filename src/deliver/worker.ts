@@ -5,21 +5,13 @@
 import type { ParcelJob } from '../queue/job.ts';
 import type { HoldsLock } from '../queue/job-locks.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
+import { afterwards, finish } from './afterwards.ts';
 import { decide, record, report, transmit, updateCircuit } from './attempt-stages.ts';
 import { acknowledged, compose } from './compose.ts';
 import { batch, correlate, dropBatch, giveUp, inOrder, lookUp, pause, refuse } from './job-stages.ts';
 import { afterRepeat, defer, rest, settle, whenRecorded } from './message-stages.ts';
-import { reassess, reassessedJob } from './reassess.ts';
 import { send } from './send.ts';
-import {
-  type AttemptInput,
-  beginAttempt,
-  type DeliverDependencies,
-  DONE,
-  type JobRun,
-  rerun,
-  runStages,
-} from './stage.ts';
+import { type AttemptInput, beginAttempt, type DeliverDependencies, type JobRun, runStages } from './stage.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 const JOB_STAGES = [
@@ -27,7 +19,7 @@ const JOB_STAGES = [
   refuse, // a destination that its receiver disabled: its deliveries die at once
   correlate, // alerts that another alert covers by now are left out
   pause, // an open circuit: the job joins the batch of its destination, or waits
-  reassess, // its follow-ups are sent: the messages above them say the new assessment
+  afterwards, // all is sent: a reply says what is new where a message grew, one above a follow-up the new assessment
   batch, // joins an open batch; a batch's own job waits for its send slot and seals it
   inOrder, // good news waits for the alert that it is about, where that is still on its way
   acknowledged, // escalations of alerts that somebody has acknowledged end
@@ -57,6 +49,7 @@ const newRun = (job: ParcelJob, signal: AbortSignal, holdsLock: HoldsLock): JobR
     signal,
     holdsLock,
     alerts: [],
+    shown: [],
     hasOpenBatch: false,
     units: [],
     uncomposable: [],
@@ -76,7 +69,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const deliver: ProcessParcel = async (job, signal, holdsLock = () => true) => {
     const run = newRun(job, signal, holdsLock);
     const end = await runStages(JOB_STAGES, run, dependencies);
-    if (end) return end;
+    if (end) return end.done ? finish(run, dependencies) : end;
     for await (const message of run.messages) {
       const verdict = await runStages(MESSAGE_STAGES, message, messageDependencies);
       if (!verdict) continue;
@@ -86,8 +79,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     if (await whenRecorded(run)) return afterRepeat(run.job, dependencies.now());
     await giveUp(run, dependencies);
     await dropBatch(run.job, dependencies);
-    const left = reassessedJob(run.job);
-    return left ? rerun(dependencies.now(), left) : DONE;
+    return finish(run, dependencies);
   };
 
   return async (...input) => {

@@ -24,6 +24,9 @@ export interface Reassessed extends Reassessment {
   txHash: string;
 }
 
+/** What is left to do at the message about a transaction. Without a change: it grew, and a reply says what is new. */
+export type Afterwards = Reassessed | { txHash: string };
+
 /** A reserved moment for a message; travels with the job that waits for it. */
 export interface Slot {
   /** Epoch milliseconds. */
@@ -73,8 +76,8 @@ export interface ParcelJob extends Parcel {
   waits?: number;
   /** Most alerts in a message: where a receiver refused several together, one bad alert must not take the others with it. */
   most?: number;
-  /** Whose messages are changed when everything in the job is sent; `alerts` is empty then. */
-  reassessed?: Reassessed[];
+  /** What is left to do when everything in the job is sent; `alerts` is empty then. */
+  afterwards?: Afterwards[];
   /** The number of the batch that it sends, see `batch-store.ts`; `alerts` is empty then. */
   batchNumber?: number;
 }

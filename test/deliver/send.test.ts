@@ -4,7 +4,7 @@ import { send } from '../../src/deliver/send.ts';
 import type { AttemptInput, AttemptResult } from '../../src/deliver/stage.ts';
 import type { Earlier, Threads } from '../../src/deliver/threads.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { type Handed, handed, jobOf, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
+import { type Handed, handed, jobOf, messageOf, messageRun, NO_THREADS, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 const DELIVERED: AttemptResult = { kind: 'delivered', receipt: { handle: 'new' }, isRepeat: false };
@@ -21,9 +21,8 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
   const done: string[] = [];
   const tried: AttemptInput[] = [];
   const threads: Threads = {
+    ...NO_THREADS,
     find: async () => earlier,
-    reassess: async () => undefined,
-    noteReassessed: async () => {},
     remember: async (_destination, alerts, { handle }) =>
       void done.push(`remember ${handle}: ${alerts.map(({ itemId }) => itemId).join()}`),
     claim: async () => (isTaken ? 'taken' : async () => void done.push('unclaim')),

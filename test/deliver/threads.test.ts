@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { parcelJob } from '../../src/queue/job.ts';
-import { DESTINATION, failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
+import { DESTINATION, type DeliveriesSetUp, failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 describe('what belongs together', () => {
@@ -29,27 +29,6 @@ describe('what belongs together', () => {
     expect(await states(1, 2, 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  test('what is of another protocol, or worse, is sent by itself: nobody hears a message grow', async () => {
-    const { add, run, sent } = setUp();
-    const mild = (n: number, protocol: string): Alert => ({
-      ...sameTransaction(n, protocol),
-      type: 'inspection.suspecious',
-    });
-    const steps = [
-      ...[sameTransaction(1, 'Decoy'), mild(2, 'Vault'), sameTransaction(3, 'Vault')],
-      ...[sameTransaction(4, 'Decoy'), mild(5, 'Vault')],
-    ];
-    for (const alert of steps) {
-      add([alert]);
-      await run();
-    }
-    expect(sent.map(({ at: _at, to: _to, ...message }) => message)).toEqual([
-      ...[{ items: items(1) }, { items: items(2) }, { items: items(3) }],
-      { items: items(3, 4), amends: 'handle-3' },
-      { items: items(3, 4, 5), amends: 'handle-4' },
-    ]);
-  });
-
   test('where the message cannot be changed any more, the next stands under it', async () => {
     const { add, run, sent, answers, states } = setUp();
     add([sameTransaction(1, 'A')]);
@@ -57,7 +36,7 @@ describe('what belongs together', () => {
     answers.C1 = [failure('bad-message')];
     add([sameTransaction(2, 'A')]);
     await run();
-    expect(sent[1]).toEqual({ at: 0, to: 'C1', items: items(2), replyTo: 'handle-1' });
+    expect(sent.slice(1)).toEqual([{ at: 0, to: 'C1', items: items(2), replyTo: 'handle-1' }]);
     expect(await states(2)).toEqual(['delivered']);
   });
 
@@ -130,5 +109,173 @@ describe('a message that grows', () => {
     expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
     expect(sent[1]?.at).toBeLessThan(60_000);
     expect(await dead.count()).toBe(0);
+  });
+});
+
+describe('what is new in a message that has grown', () => {
+  const HASH = `0x${'a'.repeat(64)}`;
+  const found = (n: number, protocol: string, { type = 'critical', detectors = ['flashLoan'] } = {}): Alert =>
+    makeAlert(n, {
+      ...{ protocol, txHash: HASH, type: `inspection.${type}` },
+      item: { detections: Object.fromEntries(detectors.map((id) => [id, { status: 'detected' }])) },
+    });
+
+  /** Each so many milliseconds after the first; gives what made a sound, and when. */
+  const soundsOf = async (
+    steps: readonly (readonly [number, Alert])[],
+    options: DeliveriesSetUp = {},
+    before: (deliveries: ReturnType<typeof setUp>) => void = () => {},
+  ) => {
+    const deliveries = setUp(options);
+    before(deliveries);
+    for (const [at, alert] of steps) {
+      await deliveries.run(at - 1);
+      deliveries.time.now = deliveries.begun + at;
+      deliveries.add([alert]);
+    }
+    await deliveries.run();
+    const sounds = deliveries.sent.filter(({ amends }) => amends === undefined);
+    return { ...deliveries, sounds: sounds.map(({ at, items: shown, replyTo }) => [at, shown, replyTo]) };
+  };
+
+  test('six protocols in twenty seconds make three sounds, and the message has all of them', async () => {
+    const names = ['Decoy', 'Bridge', 'Margin', 'Perps', 'Dex', 'Staking'];
+    const { sounds, sent, states, jobs } = await soundsOf(
+      names.map((name, index) => [index * 4000, found(index + 1, name)] as const),
+    );
+    expect(sounds).toEqual([
+      [0, items(1), undefined],
+      [4000, items(2), 'handle-2'],
+      [34_000, items(3, 4, 5, 6), 'handle-7'],
+    ]);
+    expect(sent.filter(({ amends }) => amends !== undefined).at(-1)).toMatchObject({
+      at: 20_000,
+      items: items(1, 2, 3, 4, 5, 6),
+    });
+    expect(await states(1, 2, 3, 4, 5, 6)).toEqual(Array(6).fill('delivered'));
+    expect(jobs.size).toBe(0);
+  });
+
+  test.each<[string, Alert, boolean]>([
+    ['another protocol', found(2, 'Other'), true],
+    ['another detector', found(2, 'Vault', { detectors: ['flashLoan', 'mixer'] }), true],
+    ['nothing new', found(2, 'Vault'), false],
+    ['something milder of the same', found(2, 'Vault', { type: 'suspecious' }), false],
+  ])('%s', async (_what, alert, isHeard) => {
+    const { sounds } = await soundsOf([
+      [0, found(1, 'Vault')],
+      [1000, alert],
+    ]);
+    expect(sounds.slice(1)).toEqual(isHeard ? [[1000, items(2), 'handle-2']] : []);
+  });
+
+  test('a severity that is worse for its protocol, behind a decoy that is as bad', async () => {
+    const { sounds } = await soundsOf([
+      [0, found(1, 'Vault', { type: 'suspecious' })],
+      [1000, found(2, 'Decoy')],
+      [40_000, found(3, 'Vault')],
+    ]);
+    expect(sounds.slice(1).map(([at, shown]) => [at, shown])).toEqual([
+      [1000, items(2)],
+      [40_000, items(3)],
+    ]);
+  });
+
+  test('whoever has acknowledged hears of anything more, at once, and then as before', async () => {
+    const steps = [
+      [0, found(1, 'Vault')],
+      [1000, found(2, 'Other')],
+      [3000, found(3, 'Vault')],
+      [4000, found(4, 'Vault')],
+      [5000, found(5, 'Third')],
+    ] as const;
+    const { sounds } = await soundsOf(steps, {}, ({ acknowledged, begun }) => {
+      acknowledged.at = begun + 2000;
+    });
+    expect(sounds.map(([at, shown]) => [at, shown])).toEqual([
+      [0, items(1)],
+      [1000, items(2)],
+      [3000, items(3)],
+      [33_000, items(4, 5)],
+    ]);
+  });
+
+  test('what stands below the message, as it could not be changed, is heard there; what was in it already is not forgotten', async () => {
+    const { sounds } = await soundsOf(
+      [
+        [0, found(1, 'Vault')],
+        [1000, found(2, 'Other')],
+        [2000, found(3, 'Third')],
+        [3000, found(4, 'Fourth')],
+      ],
+      { respond: ({ items: shown, amends }) => (amends && shown.length === 4 ? failure('bad-message') : undefined) },
+    );
+    expect(sounds.map(([at, shown]) => [at, shown])).toEqual([
+      [0, items(1)],
+      [1000, items(2)],
+      [3000, items(4)],
+      [33_000, items(3)],
+    ]);
+  });
+
+  test('a daemon that was killed between the change and the reply: the next run of its job replies', async () => {
+    const deliveries = setUp();
+    const jobFor = (n: number, name: string) => parcelJob({ destination: DESTINATION, alerts: [found(n, name)] });
+    await deliveries.start(jobFor(1, 'Vault'));
+    await deliveries.start(jobFor(2, 'Other'));
+    expect(deliveries.sent).toHaveLength(2);
+    // The job is in the queue as it was.
+    const again = await deliveries.start(jobFor(2, 'Other'));
+    if (again.done) return expect.fail('a reply is owed');
+    await deliveries.start(again.data);
+    expect(deliveries.sent.at(-1)).toMatchObject({ items: items(2), replyTo: 'handle-2' });
+    const [third, other] = [await deliveries.start(jobFor(2, 'Other')), await deliveries.start(again.data)];
+    expect([third, other, deliveries.sent.length]).toEqual([{ done: true }, { done: true }, 3]);
+  });
+
+  test('two daemons at once reply once', async () => {
+    const deliveries = setUp();
+    const jobFor = (n: number, name: string) => parcelJob({ destination: DESTINATION, alerts: [found(n, name)] });
+    await deliveries.start(jobFor(1, 'Vault'));
+    const left = await deliveries.start(jobFor(2, 'Other'));
+    if (left.done) return expect.fail('a reply is owed');
+    const { data } = left;
+    const both = await Promise.all([deliveries.start(data), deliveries.start(data)]);
+    for (const one of both) if (!one.done) await deliveries.start(one.data);
+    expect(deliveries.sent.map(({ items: shown }) => shown)).toEqual([items(1), items(1, 2), items(2)]);
+  });
+
+  test('a reply is tried as long as a delivery is, also when the message grows no more', async () => {
+    let isDown = true;
+    const { sounds, sent } = await soundsOf(
+      [
+        [0, found(1, 'Vault')],
+        [1000, found(2, 'Other')],
+        [7_200_000, makeAlert(9)],
+      ],
+      {
+        respond: ({ at, amends, replyTo }) => {
+          if (at > 7_000_000) isDown = false;
+          return isDown && amends === undefined && replyTo !== undefined ? failure('unavailable') : undefined;
+        },
+      },
+    );
+    expect(sounds.map(([, shown]) => shown)).toContainEqual(items(2));
+    expect(sent.find(({ replyTo }) => replyTo !== undefined)?.at).toBeGreaterThan(7_000_000);
+  });
+
+  test('a reply that is refused in every format ends, and it is said', async () => {
+    const unchanged: unknown[] = [];
+    const { sounds, jobs, dead } = await soundsOf(
+      [
+        [0, found(1, 'Vault')],
+        [1000, found(2, 'Other')],
+      ],
+      {
+        respond: ({ replyTo }) => (replyTo === undefined ? undefined : failure('bad-message')),
+        onUnchanged: (_destination, what) => void unchanged.push(what),
+      },
+    );
+    expect([sounds.length, jobs.size, await dead.count(), unchanged]).toEqual([1, 0, 0, [{ txHash: HASH }]]);
   });
 });

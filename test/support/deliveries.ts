@@ -9,8 +9,8 @@ import { type Broken, createCircuits, createDestinationHealth } from '../../src/
 import type { Pace, Rate } from '../../src/deliver/rate-limit-rule.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
-import type { AttemptEvent } from '../../src/deliver/stage.ts';
-import { createThreads } from '../../src/deliver/threads.ts';
+import type { AttemptEvent, DeliverDependencies } from '../../src/deliver/stage.ts';
+import { createThreadStore, createThreads } from '../../src/deliver/threads.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
@@ -62,6 +62,7 @@ export interface DeliveriesSetUp {
   /** In how many parts an alert is sent. Default: one. */
   partsOf?(alert: Alert): number;
   onMoved?(destination: Destination, address: string): Promise<void>;
+  onUnchanged?: DeliverDependencies['onUnchanged'];
   /** Happens while an outage is being announced. */
   whileAnnouncing?(): Promise<void>;
 }
@@ -78,6 +79,8 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const announced: string[] = [];
   /** Answers by destination, used up in order; none left: as `respond` says. */
   const answers: Record<string, DeliveryError[]> = {};
+  /** When somebody acknowledged, in epoch milliseconds. */
+  const acknowledged: { at?: number } = {};
   const take = async (entry: Omit<Sent, 'at'>) => {
     const message = { at: time.now - begun, ...entry };
     const answer = answers[entry.to]?.shift() ?? (await respond?.(message));
@@ -169,9 +172,11 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
               if (!jobs.has(id)) jobs.set(id, { runAt: time.now + delayMs, data });
             },
           },
-          threads: createThreads(redis, prefix, ledger, {
+          threads: createThreads(createThreadStore(redis, prefix), ledger, {
             windowMs: INCIDENT_WINDOW_MS,
             keepMs: 7_200_000,
+            replyWithinMs: 86_400_000,
+            acknowledgedAt: async () => acknowledged.at,
             now,
           }),
           canAmend: true,
@@ -179,6 +184,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       : {}),
     onAttempt: (event) => void attempts.push(event),
     onMoved,
+    ...(options.onUnchanged && { onUnchanged: options.onUnchanged }),
     scrub: (text) => text,
     concurrency: 20,
     timeoutMs: 5000,
@@ -219,6 +225,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     begun,
     jobs,
     answers,
+    acknowledged,
     ...ends,
     batches,
     circuits,

@@ -2,6 +2,7 @@
 
 import type { Message } from '../../src/channels/channel.ts';
 import type { AttemptRun, JobRun, MessageDependencies, MessageRun, Unit } from '../../src/deliver/stage.ts';
+import type { Threads } from '../../src/deliver/threads.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION } from './deliveries.ts';
@@ -26,6 +27,7 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
   signal: new AbortController().signal,
   holdsLock: () => true,
   alerts: [],
+  shown: [],
   hasOpenBatch: false,
   units: [],
   uncomposable: [],
@@ -33,6 +35,18 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
   unrecorded: [],
   ...changes,
 });
+
+/** Nothing belongs together. */
+export const NO_THREADS: Threads = {
+  find: async () => undefined,
+  remember: async () => {},
+  reassess: async () => undefined,
+  noteReassessed: async () => {},
+  owed: async () => [],
+  reply: async () => undefined,
+  noteReply: async () => {},
+  claim: async () => undefined,
+};
 
 /** The message with all alerts of a job. */
 export const messageOf = ({ destination, alerts }: ParcelJob, changes: Partial<Message> = {}): Message => ({

@@ -6,6 +6,13 @@
 import { beginningOf } from '../../text.ts';
 import type { Tone } from './severity.ts';
 
+/** How a message has grown since it was sent. */
+export interface Growth {
+  times: number;
+  /** Epoch milliseconds: the last time. */
+  at: number;
+}
+
 /** Part of a line. Parts stand beside each other without a space between them. */
 export interface Piece {
   text: string;

@@ -21,7 +21,7 @@ import { noticeOf, protocolOf, type Reading, readInspection, type Wording, withR
 import { rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
 
 /** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
-export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): Content => {
+export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Wording): Content => {
   const { protocols, finding, detections, followUp, notice } = reading;
   const timeZone = presentation.timeZoneOf(protocols[0] ?? '');
   const ids = [...new Set(detections.map(({ id }) => id))];
@@ -34,7 +34,12 @@ export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): 
     lines: followUp
       ? transactionLine(finding)
       : findingLines(finding, { protocols, detections, now: sentAt, timeZone }),
-    times: timesLine({ '': finding.transactionAt, inspected: finding.inspectedAt, sent: sentAt }, timeZone),
+    times: timesLine(
+      // When the last of several was inspected says nothing of the others.
+      { '': finding.transactionAt, ...(grew ? {} : { inspected: finding.inspectedAt }), sent: sentAt },
+      timeZone,
+      grew,
+    ),
     links: reading.isSample ? [] : linksOf(finding, { protocols, detectors: ids }, presentation),
     details: findingDetails(finding, { protocols, detectors: ids, sentAt }),
   };

@@ -3,7 +3,7 @@ import type { Alert } from '../../alert.ts';
 import { cleanLine, counted, listText } from '../../text.ts';
 import { clockText, DAY_MS, elapsedText } from '../../time.ts';
 import { timeOfDay } from './clock.ts';
-import type { Content, Detection, Fact, Line, Piece } from './content.ts';
+import type { Content, Detection, Fact, Growth, Line, Piece } from './content.ts';
 import type { Contract, Finding, Origin, Reference } from './finding.ts';
 import { inlineName } from './foreign.ts';
 
@@ -133,11 +133,21 @@ const passed = (from: number, to: number): string | undefined => {
   return seconds < 0 ? undefined : elapsedText(seconds * 1000);
 };
 
+const growthPieces = ({ times }: Growth, after: string | undefined): Piece[] => [
+  words(` · grew ${times === 1 ? 'once' : `${times} times`}`),
+  ...(after === undefined ? [] : [words(`, ${times === 1 ? '' : 'last '}+${after}`)]),
+];
+
 /**
- * `02:40:47 UTC · inspected +14 s · sent +15 s`: the first moment by the clock, the others by what passed since. Moments are
- * epoch milliseconds by their word, which is empty for the transaction's own; NaN is left out.
+ * `02:40:47 UTC · inspected +14 s · sent +15 s`, `02:40:47 UTC · sent +1 s · grew 4 times, last +4 s`: the first moment by the
+ * clock, the others by what passed since. Moments are epoch milliseconds by their word, which is empty for the
+ * transaction's own; NaN is left out.
  */
-export const timesLine = (moments: { readonly sent: number } & Record<string, number>, timeZone: string): Line => {
+export const timesLine = (
+  moments: { readonly sent: number } & Record<string, number>,
+  timeZone: string,
+  grew?: Growth | undefined,
+): Line => {
   const [first, ...others] = Object.entries(moments).filter(([, at]) => !Number.isNaN(at));
   if (first === undefined) return [];
   const [word, begun] = first;
@@ -146,7 +156,8 @@ export const timesLine = (moments: { readonly sent: number } & Record<string, nu
     const after = passed(begun, at);
     return after === undefined ? [words(` · ${name} `), clock(at)] : [words(` · ${name} +${after}`)];
   });
-  return [...(word === '' ? [] : [words(`${word} `)]), clock(begun), ...later];
+  const growth = grew === undefined ? [] : growthPieces(grew, passed(begun, grew.at));
+  return [...(word === '' ? [] : [words(`${word} `)]), clock(begun), ...later, ...growth];
 };
 
 /** Text from outside has one line: a second one would pass for ours. */

@@ -2,7 +2,7 @@
 import { type Alert, type FollowUp, hasFired, isSample, type JsonObject } from '../../alert.ts';
 import { LARGEST_ITEM } from '../../item.ts';
 import { beginningOf, cleanLine, cleanText } from '../../text.ts';
-import { type Detection, fairShares } from './content.ts';
+import { type Detection, fairShares, type Growth } from './content.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { objectOf, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
@@ -27,12 +27,23 @@ export interface Reading extends Severity {
 export interface Wording {
   presentation: Presentation;
   sentAt: number;
+  /** Of a message that has grown since. */
+  grew?: Growth | undefined;
 }
 
 /** `sentAt`: ISO 8601, as a channel gets it. */
-export const wordingOf = ({ presentation, sentAt }: { presentation: Presentation; sentAt: string }): Wording => ({
+export const wordingOf = ({
+  presentation,
+  sentAt,
+  grew,
+}: {
+  presentation: Presentation;
+  sentAt: string;
+  grew?: Growth;
+}): Wording => ({
   presentation,
   sentAt: Date.parse(sentAt),
+  grew,
 });
 
 /** Characters that the detectors of one message say: twice what a mail shows of them, which shows most. */

@@ -18,6 +18,7 @@ import {
 } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { moreText, ownTitled, type Said, saidFirst } from '../content/heading.ts';
+import { describeNews } from '../content/news.ts';
 import { wordingOf } from '../content/reading.ts';
 import { planOf, toMessage } from '../incidents.ts';
 import { partsIn, partsOf, wholeFile } from '../whole.ts';
@@ -171,7 +172,10 @@ const richBody = (content: Content, sentAt: number, alerts: readonly Alert[], ma
 /** `alerts`: of one incident. `mayAttach`: a file may go along with the message. */
 export function* singleBody(alerts: readonly Alert[], context: ComposeContext, mayAttach = false): Sliced<SlackBody> {
   const wording = wordingOf(context);
-  const content = ownTitled(yield* describeIncident(alerts, wording));
+  const content =
+    context.heard === undefined
+      ? ownTitled(yield* describeIncident(alerts, wording))
+      : yield* describeNews(alerts, context.heard, wording);
   yield;
   if (context.format === 'plain') return plainBody(content);
   if (context.format === 'minimal') return minimalBody(content);

@@ -9,6 +9,7 @@ import type { ComposeContext, Format, Message } from '../channel.ts';
 import { type Content, type Fact, fairShares, INDISPENSABLE, noticesOf } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { ownTitled } from '../content/heading.ts';
+import { describeNews } from '../content/news.ts';
 import { wordingOf } from '../content/reading.ts';
 import { isSilent } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
@@ -84,7 +85,10 @@ export function* composeTelegram(parcel: Parcel, context: ComposeContext): Slice
     alerts.every(isSilent) ? { ...body, disable_notification: true } : body;
   return yield* messagesOf<TelegramBody>(parcel, {
     *single(alerts) {
-      return heard(alerts, singleBody(yield* describeIncident(alerts, wording), alerts, format, wording.sentAt));
+      const content = yield* context.heard === undefined
+        ? describeIncident(alerts, wording)
+        : describeNews(alerts, context.heard, wording);
+      return heard(alerts, singleBody(content, alerts, format, wording.sentAt));
     },
     *digest(alerts) {
       return heard(alerts, yield* digestBody(yield* digest(alerts), format, wording.sentAt));

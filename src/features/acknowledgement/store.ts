@@ -77,6 +77,18 @@ export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: strin
     return other;
   };
 
+  const acknowledged = async (alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>> => {
+    const found = new Map<string, Acknowledgement>();
+    for (const some of chunksOf(alerts, AT_ONCE)) {
+      const texts = await redis.mget(...some.map(keys.acknowledged));
+      for (const [index, id] of some.entries()) {
+        const text = texts[index] ?? null;
+        if (text !== null) found.set(id, JSON.parse(text) as Acknowledgement);
+      }
+    }
+    return found;
+  };
+
   return {
     /** What tokens are made with. Rejects where Redis fails. */
     key: async (): Promise<string> => {
@@ -95,16 +107,11 @@ export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: strin
       }
       return fresh;
     },
-    acknowledged: async (alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>> => {
-      const found = new Map<string, Acknowledgement>();
-      for (const some of chunksOf(alerts, AT_ONCE)) {
-        const texts = await redis.mget(...some.map(keys.acknowledged));
-        for (const [index, id] of some.entries()) {
-          const text = texts[index] ?? null;
-          if (text !== null) found.set(id, JSON.parse(text) as Acknowledgement);
-        }
-      }
-      return found;
+    acknowledged,
+    /** When somebody acknowledged one of these last, in epoch milliseconds; undefined where nobody has. */
+    lastAt: async (alerts: readonly Alert['id'][]): Promise<number | undefined> => {
+      const times = [...(await acknowledged(alerts)).values()].map(({ at }) => Date.parse(at));
+      return times.length === 0 ? undefined : Math.max(...times);
     },
     keepMessage: async (token: string, message: ButtonMessage): Promise<void> => {
       const batch = redis.pipeline().hset(keys.message(token), 'message', JSON.stringify(message));

@@ -46,7 +46,8 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
     kinds.set(channel.kind, {
       ...pacingOf(options),
       isBatched: isHuman(channel),
-      compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, presentation }),
+      compose: (parcel, format, at, more) =>
+        channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
       canAmend: channel.amend !== undefined,
     });
   }

@@ -22,7 +22,7 @@ export interface SimulatedMessage {
   /** Epoch milliseconds. */
   at: number;
   alerts: readonly Alert[];
-  /** When each of them could have been sent at the earliest, in the same order. */
+  /** When each of them could have been sent at the earliest; not of those that were sent before, and are in a reply again. */
   ready: number[];
   /** Many alerts in one message for people. */
   isDigest: boolean;
@@ -58,9 +58,9 @@ const createReady = () => {
     note: (destination: Destination, alerts: readonly Alert[], at: number): void => {
       for (const key of alerts.map((alert) => keyOf(destination, alert))) if (!ready.has(key)) ready.set(key, at);
     },
-    take: (destination: Destination, alerts: readonly Alert[], sentAt: number): number[] =>
-      alerts.map((alert) => {
-        const at = ready.get(keyOf(destination, alert)) ?? sentAt;
+    take: (destination: Destination, alerts: readonly Alert[]): number[] =>
+      alerts.flatMap((alert) => {
+        const at = ready.get(keyOf(destination, alert)) ?? [];
         ready.delete(keyOf(destination, alert));
         return at;
       }),
@@ -116,7 +116,7 @@ export const createSimulatedDelivery = (
   const batchJobs = new Set<string>();
 
   const receive = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
-    onMessage({ destination, at: now(), alerts, ready: ready.take(destination, alerts, now()), isDigest, amends });
+    onMessage({ destination, at: now(), alerts, ready: ready.take(destination, alerts), isDigest, amends });
     return kindFacts(destination.kind).givesHandle(destination.address) ? { handle: id } : {};
   };
 

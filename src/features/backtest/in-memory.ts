@@ -4,7 +4,7 @@ import { getOrCreate } from '../../bounded-map.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from '../../deliver/rate-limiter.ts';
 import type { Batching } from '../../deliver/stage.ts';
-import { afterSent, type Remembered, type Threads, takingIn, transactionOf } from '../../deliver/threads.ts';
+import { createThreads, type Remembered, type ThreadStore, type Threads } from '../../deliver/threads.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { afterAttempt, type DeliveryRecord, isFinal, targetOf } from '../../ledger/record.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
@@ -153,19 +153,11 @@ export const createMemoryBatchStore = (): Batching['batches'] => {
 /** `windowMs`: how long after it was sent a message takes in inspections of its transaction. History has no follow-ups. */
 export const createMemoryThreads = (windowMs: number, now: () => number): Threads => {
   const messages = new Map<string, Remembered>();
-  const keyOf = ({ id }: Destination, alerts: readonly Alert[]): string | undefined => {
-    const txHash = transactionOf(alerts);
-    return windowMs > 0 && txHash !== undefined ? `${id} ${txHash}` : undefined;
+  const store: ThreadStore = {
+    read: async (destination, hashes) => hashes.map((hash) => messages.get(`${destination} ${hash}`)),
+    write: async (destination, hash, known) => void messages.set(`${destination} ${hash}`, known),
+    keep: async () => {},
+    claim: async () => async () => {},
   };
-  return {
-    find: async (destination, alerts) => takingIn(messages.get(keyOf(destination, alerts) ?? ''), alerts, now()),
-    // Nothing is read again in a simulation.
-    reassess: async () => undefined,
-    noteReassessed: async () => {},
-    remember: async (destination, alerts, sent) => {
-      const key = keyOf(destination, alerts);
-      if (key !== undefined) messages.set(key, afterSent(messages.get(key), alerts, sent, { windowMs, now: now() }));
-    },
-    claim: async (destination, alerts) => (keyOf(destination, alerts) === undefined ? undefined : async () => {}),
-  };
+  return createThreads(store, { read: async () => undefined }, { windowMs, replyWithinMs: 0, now });
 };

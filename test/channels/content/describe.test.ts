@@ -166,6 +166,14 @@ suite('times', () => {
     expect(times({}, '2026-11-20T10:00:00.000Z')).toBe('10:07:12 UTC · inspected +19 s · sent 10:00:00 UTC');
   });
 
+  test('a message that has grown says how often, and when it last did', () => {
+    const sent = { presentation: createPresentation(), sentAt: Date.parse('2026-11-20T10:07:13Z') };
+    const grown = (times: number) =>
+      lineText(describe(inspectionAlert(), { ...sent, grew: { times, at: sent.sentAt + 3000 } }).times);
+    expect(grown(4)).toBe('10:07:12 UTC · sent +1 s · grew 4 times, last +4 s');
+    expect(grown(1)).toBe('10:07:12 UTC · sent +1 s · grew once, +4 s');
+  });
+
   test('another day is named', () => {
     expect(times({}, '2026-11-23T10:07:55.000Z')).toBe('2026-11-20 10:07:12 UTC · inspected +19 s · sent +3 d');
   });

@@ -104,8 +104,9 @@ const arrivalsOf = (steps: readonly Step[]): Arrival[] => {
   let last = 0;
   return steps.map(({ waitMs, count, to = DESTINATION, transaction }) => {
     at += waitMs;
-    const changes = transaction === undefined ? {} : { txHash: hashOf(100_000 + transaction) };
-    const alerts = range(last + 1, last + count).map((n) => makeAlert(n, changes));
+    const inOne = transaction === undefined ? {} : { txHash: hashOf(100_000 + transaction) };
+    // What is of another protocol is heard in a reply.
+    const alerts = range(last + 1, last + count).map((n) => makeAlert(n, { protocol: `P${n % 3}`, ...inOne }));
     last += count;
     return { at, parcel: { destination: to, alerts } };
   });
@@ -187,7 +188,8 @@ describe('a forecast', () => {
       arrivalsOf([0, 5000].map((waitMs) => ({ waitMs, count: 1, to, transaction: 1 })));
     const amends = async (to: Destination, incidentWindowMs: number) =>
       (await forecastOf(twice(to), { incidentWindowMs })).map((message) => message.amends);
-    expect(await amends(DESTINATION, 5001)).toEqual([false, true]);
+    // The second is of another protocol: a reply says so.
+    expect(await amends(DESTINATION, 5001)).toEqual([false, true, false]);
     expect(await amends(DESTINATION, 5000)).toEqual([false, false]);
     expect(await amends(destinationOf('slack', 'https://hooks.example.com/x'), 5001)).toEqual([false, false]);
   });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, FollowUp } from '../../src/alert.ts';
 import { slice } from '../../src/chunks.ts';
-import { reassess } from '../../src/deliver/reassess.ts';
+import { afterwards } from '../../src/deliver/afterwards.ts';
+import type { Remembered } from '../../src/deliver/threads.ts';
 import { failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { handed, jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
+import { handed, jobOf, jobRun, messageOf, NO_THREADS, NOW, now } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 
 const HOUR_MS = 3_600_000;
@@ -110,10 +111,15 @@ describe('the message above a follow-up', () => {
   });
 });
 
+const remembered = (changes: Partial<Remembered> = {}): Remembered => ({
+  ...{ handle: 'old', alerts: [makeAlert(1)], sentAt: NOW - 5, growsUntil: NOW + 5, heard: 1, loudAt: NOW - 5 },
+  ...changes,
+});
+
 test('a changed message keeps its buttons', async () => {
   const done: string[] = [];
-  const run = jobRun(jobOf([], { reassessed: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] }));
-  const verdict = await reassess(
+  const run = jobRun(jobOf([], { afterwards: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] }));
+  const verdict = await afterwards(
     run,
     handed({
       compose: ({ destination, alerts }) => slice(() => [messageOf({ ...jobOf([]), destination, alerts })]),
@@ -122,10 +128,9 @@ test('a changed message keeps its buttons', async () => {
         sent: async (handle) => void done.push(`sent ${handle}`),
       }),
       threads: {
-        find: async () => undefined,
-        remember: async () => {},
+        ...NO_THREADS,
         claim: async () => async () => void done.push('unclaim'),
-        reassess: async () => ({ handle: 'old', alerts: [makeAlert(1), makeAlert(2)], sentAt: NOW - 5 }),
+        reassess: async () => remembered({ alerts: [makeAlert(1), makeAlert(2)] }),
         noteReassessed: async () => void done.push('noted'),
       },
       sendSlots: {
@@ -147,19 +152,17 @@ test('a changed message keeps its buttons', async () => {
 });
 
 test('while it waits for its send slot, the message is neither recalled nor composed again', async () => {
-  const job = jobOf([], { reassessed: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] });
+  const job = jobOf([], { afterwards: [{ of: 'first', txHash: '0x1', was: 'critical', is: 'ok' }] });
   const done: string[] = [];
   const dependencies = handed({
     compose: () => expect.fail('composed without a slot'),
     threads: {
-      find: async () => undefined,
-      remember: async () => {},
+      ...NO_THREADS,
       claim: () => expect.fail('claimed without a slot'),
       reassess: async () => {
         done.push('recalled');
-        return { handle: 'old', alerts: [makeAlert(1)], sentAt: NOW - 5 };
+        return remembered();
       },
-      noteReassessed: async () => {},
     },
     sendSlots: {
       reserve: async (data) => {
@@ -171,10 +174,10 @@ test('while it waits for its send slot, the message is neither recalled nor comp
     channel: { send: async () => ({}) },
     ...{ timeoutMs: 5000, maxAgeMs: 5000, now, random: () => 0.5 },
   });
-  const verdict = await reassess(jobRun(job), dependencies);
+  const verdict = await afterwards(jobRun(job), dependencies);
   expect(verdict).toMatchObject({ done: false, runAt: NOW + 5000, data: { ticket: { at: NOW + 5000 } } });
   expect(done).toEqual(['recalled', 'asked']);
   if (!verdict || verdict.done) return expect.fail('it waits');
-  await reassess(jobRun(verdict.data as typeof job), dependencies);
+  await afterwards(jobRun(verdict.data as typeof job), dependencies);
   expect(done).toEqual(['recalled', 'asked', 'asked']);
 });

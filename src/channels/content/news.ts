@@ -1,0 +1,106 @@
+/** The reply below a message that has grown: what is new in it, in a title, and the worst of that in one line. Pure. */
+import type { Alert } from '../../alert.ts';
+import type { Sliced } from '../../chunks.ts';
+import { counted, listText, shorten } from '../../text.ts';
+import type { Content, Detection } from './content.ts';
+import { uniteReadings } from './describe.ts';
+import { inlineName } from './foreign.ts';
+import { headingOf } from './heading.ts';
+import { transactionLine } from './lines.ts';
+import { type Reading, readInspection, type Wording, withRooms } from './reading.ts';
+import { rankOf } from './severity.ts';
+
+/** What a group of readings is known by. */
+interface Known {
+  /** The worst rank of each protocol. */
+  ranks: Map<string, number>;
+  detectors: Set<string>;
+}
+
+const knownOf = (readings: readonly Reading[]): Known => {
+  const ranks = new Map<string, number>();
+  for (const { protocols, severity } of readings) {
+    const [protocol = ''] = protocols;
+    ranks.set(protocol, Math.min(ranks.get(protocol) ?? Number.POSITIVE_INFINITY, rankOf(severity)));
+  }
+  return { ranks, detectors: new Set(readings.flatMap(({ detections }) => detections.map(({ id }) => id))) };
+};
+
+const BRACKETS = /[\p{Ps}\p{Pe}]/gu;
+
+/** So many names stand in a title, in so many characters: those of decoys, however long, push out no other. */
+const MOST_NAMED = 8;
+const NAMES_LIMIT = 120;
+
+/** `(+ Copper Perps, Juno Margin)`: names from outside, which cannot close the bracket. */
+const added = (names: readonly string[]): string => {
+  const all = [...new Set(names)];
+  const limit = Math.floor(NAMES_LIMIT / Math.min(all.length, MOST_NAMED));
+  const shown = all.map((name) => shorten(inlineName(name.replace(BRACKETS, ' ')), limit));
+  return `(+ ${listText(shown, MOST_NAMED)})`;
+};
+
+const newDetectors = ({ detections }: Reading, { detectors }: Known): Detection[] =>
+  detections.filter(({ id }) => !detectors.has(id));
+
+/** What is said of the news, and the readings that it is about. The worst news come first. */
+const saidOf = (all: Known, known: Known, news: readonly Reading[]): { text: string; about: readonly Reading[] } => {
+  const rankBefore = (one: Reading): number | undefined => known.ranks.get(one.protocols[0] ?? '');
+  const isWorse = Math.min(...all.ranks.values()) < Math.min(...known.ranks.values());
+  const others = news.filter((one) => rankBefore(one) === undefined);
+  if (others.length > 0) {
+    const names = others.flatMap(({ protocols }) => protocols);
+    const word = isWorse && known.ranks.size > 0 ? `${news[0]?.severity}, ` : '';
+    return { text: `Now ${word}${counted(all.ranks.size, 'protocol')} ${added(names)}`, about: others };
+  }
+  const where = (about: readonly Reading[], of: string) => ({
+    text: `${of} · ${listText([...new Set(about.flatMap(({ protocols }) => protocols))].map(inlineName))}`,
+    about,
+  });
+  const worse = news.filter((one) => rankOf(one.severity) < (rankBefore(one) ?? 0));
+  if (worse.length > 0) return where(worse, `Now ${worse[0]?.severity}`);
+  const further = news.filter((one) => newDetectors(one, known).length > 0);
+  const detectors = further.flatMap((one) => newDetectors(one, known));
+  const ids = new Set(detectors.map(({ id }) => id));
+  if (ids.size > 0) {
+    return where(further, `${counted(ids.size, 'more detector')} ${added(detectors.map(({ name }) => name))}`);
+  }
+  return where(news, `${counted(news.length, 'more finding')} since the acknowledgement`);
+};
+
+/** One line: the worst, what it says that nobody has said before, and where there are several protocols which it is. */
+const lineOf = (worst: Reading, happened: string, known: Known, protocols: number): Detection[] => {
+  const [first] = newDetectors(worst, known).concat(worst.detections);
+  if (first === undefined) return [];
+  return [{ ...first, name: protocols > 1 ? inlineName(worst.protocols[0] ?? '') : first.name, message: happened }];
+};
+
+/** People have heard of the first `heard` of these alerts, all of one transaction. */
+export function* describeNews(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
+  const readings: Reading[] = [];
+  for (const [alert, room] of withRooms(alerts)) {
+    yield;
+    readings.push(readInspection(alert, wording, room));
+  }
+  const known = knownOf(readings.slice(0, heard));
+  const all = knownOf(readings);
+  const news = readings.slice(heard).toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity));
+  const { text, about } = saidOf(all, known, news);
+  const whole = uniteReadings(readings);
+  const [worst = whole] = about;
+  const fresh = newDetectors(worst, known);
+  const { presentation } = wording;
+  const { happened, said } = headingOf(
+    { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },
+    presentation,
+  );
+  const heading = headingOf(whole, presentation);
+  const title = `${heading.prefix === undefined ? '' : `${heading.prefix} `}${heading.sign} ${text}`;
+  return {
+    ...heading,
+    ...{ title, happened, said, headline: `${title}: ${said}`, isOurs: false },
+    detections: lineOf(worst, happened, known, all.ranks.size),
+    lines: transactionLine(whole.finding),
+    ...{ times: [], links: [], details: [] },
+  };
+}
