@@ -6,7 +6,7 @@ import { type LoadedConfig, loadConfig, loadFile } from '../config/load.ts';
 import { connectionNotes, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
-import { ConfigError, formatProblem } from '../errors.ts';
+import { ConfigError, type ConfigProblem, formatProblem } from '../errors.ts';
 import { hangingOn } from '../features/routes/hanging.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { cleanLine, counted } from '../text.ts';
@@ -97,12 +97,21 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   ...connectionNotes(config, Date.now()).map((note) => `note: ${note}`),
 ];
 
+/** The templates are rendered only where there are some: that takes a while. */
+const templateProblemsOf = async ({ config, problemsOf }: LoadedConfig): Promise<ConfigProblem[]> => {
+  if (config.templates.length === 0) return [];
+  const { templateProblems } = await import('../features/preview/templates.ts');
+  return problemsOf(templateProblems(config.templates, config));
+};
+
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
     const files: string[] = [];
     const loaded = loadFile(file, environment, { onFile: (each) => files.push(each) });
     const { config } = loaded;
+    const problems = await templateProblemsOf(loaded);
+    if (problems.length > 0) throw new ConfigError(problems);
     const remarks = [...unbracedOf(file, config), ...exposuresOf({ config, file, files })];
     return { problems: [], summary: [...summarise(loaded), ...remarks.map((each) => `note: ${each}`)] };
   } catch (error) {

@@ -119,6 +119,7 @@ const composePreview = async (
 ) => {
   const templates = createTemplates(config?.templates ?? [], {
     kind,
+    ofAnnouncements: true,
     onFailed: (index, why) => warn(`tocsin: templates.${index} fails for ${kind}: ${why}\n`),
   });
   const { address, load } = kindFacts(kind).preview;

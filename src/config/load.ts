@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
 import { checkTree, place } from './check.ts';
-import type { Path } from './problems.ts';
+import type { Breach, Path } from './problems.ts';
 import { breachesOf } from './rules.ts';
 import { type Config, configSchema, shape } from './schema.ts';
 import { applyEnvironmentDefaults, fillIn, variableOf } from './stand-ins.ts';
@@ -31,13 +31,14 @@ const fail = (problems: readonly ConfigProblem[]): never => {
   throw new ConfigError(problems);
 };
 
+const placed = (tree: Tree, breaches: readonly Breach[]): Finding[] =>
+  breaches.map((breach) => place(tree, shape, { ...breach, at: 'value' }));
+
 const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
   const emptyRule = 'is empty: give it a value or leave it out';
   const { data, findings } = checkTree(tree, { schema: configSchema, shape, emptyRule });
-  const breaches = breachesOf(tree.value)
-    .filter(({ path }) => !tree.isLost(path))
-    .map((breach) => place(tree, shape, { ...breach, at: 'value' }));
-  return { findings: [...findings, ...breaches], ...(data !== undefined && { config: data }) };
+  const breaches = breachesOf(tree.value).filter(({ path }) => !tree.isLost(path));
+  return { findings: [...findings, ...placed(tree, breaches)], ...(data !== undefined && { config: data }) };
 };
 
 interface Reading {
@@ -61,6 +62,8 @@ export interface LoadedConfig {
   variableOf(path: Path): string | undefined;
   /** What was missing and not needed. */
   missing: readonly ConfigProblem[];
+  /** What somebody else finds wrong with its values, with their place. */
+  problemsOf(breaches: readonly Breach[]): ConfigProblem[];
 }
 
 const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key);
@@ -107,6 +110,7 @@ const parseLoaded = (
     config: { ...config, ...(proxyVariables && { proxyVariables }) },
     variableOf: (path) => variableOf(tree, path),
     missing: toProblems(file, needless, placeOf),
+    problemsOf: (breaches) => toProblems(file, placed(tree, breaches), placeOf),
   };
 };
 

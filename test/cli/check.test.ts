@@ -50,6 +50,41 @@ describe('check', () => {
     expect(summary).toContain('ops: 0.0.0.0:9464; probes at 127.0.0.1:9466 (from TOCSIN_OPS_PROBES)');
   });
 
+  it('renders every template for every message that it is for, and names what is wrong with its line', async () => {
+    const problemsOf = async (...templates: string[]) => {
+      const file = await fileOf(`${SMALL}templates:\n${templates.map((one) => `  - ${one}\n`).join('')}`);
+      return (await checkConfig(file, {})).problems.map((line) => line.replace(/^.*c\.yaml:/, ''));
+    };
+    const first = SMALL.split('\n').length + 1;
+    expect(
+      await problemsOf(
+        '{ title: "{{ sign }} {{ protocol }}: wake up", text: "{{ severity }} {{ where }}" }',
+        '{ title: "{{ sign }} {{ protocl }}" }',
+        '{ text: "{% if severity == \'ODD\' %}{{ orign }}{% else %}{{ where }}{% endif %}" }',
+        '{ text: "{% for one in detectors %}{{ one.mesage }}{% endfor %} {{ where }}" }',
+        '{ text: "{% for a in (1..9999) %}{% for b in (1..9999) %}.{% endfor %}{% endfor %}" }',
+        '{ title: "{{ title }} - {{ happened }}" }',
+        '{ title: "{{ sign }} {{ title }}", types: [inspection.critical] }',
+        '{ text: "{{ message }}", types: [inspection.critical] }',
+        '{ title: "{{ sign }} {{ where }}", types: [tocsin.*] }',
+        '{ text: "{{ detectors[0].name }}", types: [tocsin.*] }',
+      ),
+    ).toEqual([
+      expect.stringMatching(
+        `^${first + 1}:14: templates.1.title: must name fields that exist: {{ protocl }} is none; `,
+      ),
+      expect.stringMatching(`^${first + 2}:13: templates.2.text: must name fields that exist: {{ orign }} is none; `),
+      expect.stringMatching(
+        `^${first + 3}:13: templates.3.text: must fit .* fails for "single": undefined variable: one.mesage`,
+      ),
+      expect.stringMatching(`^${first + 4}:13: templates.4.text: must fit .* it does more than 20,000 steps`),
+      expect.stringMatching(`^${first + 5}:14: templates.5.title: must not say {{ happened }} twice, as for "single"`),
+      expect.stringMatching(`^${first + 6}:14: templates.6.title: must not say {{ sign }} twice`),
+      expect.stringMatching(`^${first + 7}:13: templates.7.text: must fit .* for "single": it makes an empty text`),
+      expect.stringMatching(`^${first + 9}:13: templates.9.text: must fit .* for ".*": undefined variable: `),
+    ]);
+  });
+
   it('says that alerts held for an approval reach nobody, unless there is a fallback', async () => {
     const gate = `${SMALL}destinations: { gate: true }\n`;
     const note = 'note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved';

@@ -92,6 +92,19 @@ const templateFields = (content: Content, alert: Pick<Alert, 'type' | 'service'>
   };
 };
 
+const EMPTY: Content = {
+  ...{ severity: '', tone: 'news', sign: '', word: '', protocol: '', where: '', title: '', happened: '', said: '' },
+  ...{ headline: '', isOurs: true, detections: [], lines: [], times: [], links: [], details: [] },
+};
+
+/** What a template names, in any of its branches, that no message has. */
+export const unknownFields = (source: string): string[] => {
+  const fields = Object.keys(templateFields(EMPTY, { type: '', service: '' }));
+  return engine()
+    .globalVariablesSync(source)
+    .filter((name) => !fields.includes(name));
+};
+
 export interface Templates {
   /** The content as the first template that is for it words it; the content itself where none is, or where it fails. */
   apply(content: Content, alert: Pick<Alert, 'type' | 'service' | 'protocol'>): Content;
@@ -117,8 +130,17 @@ const worded = (content: Content, title: string | undefined, text: string | unde
  */
 export const createTemplates = (
   sources: readonly TemplateSource[],
-  /** A template could not be rendered, and why; `index` is its place in the config, from 0. Not of an announcement. */
-  { kind, onFailed }: { kind: ChannelKind; onFailed(index: number, why: string): void },
+  {
+    kind,
+    onFailed,
+    ofAnnouncements = false,
+  }: {
+    kind: ChannelKind;
+    /** A template could not be rendered, and why; `index` is its place in the config, from 0. */
+    onFailed(index: number, why: string): void;
+    /** Of these, too. Default: not, as the failure may be announced, which would fail again. */
+    ofAnnouncements?: boolean;
+  },
 ): Templates => {
   const templates = sources.map(({ kinds, protocols, types, title, text }, index) => {
     const isProtocol = createGlobs(protocols);
@@ -146,8 +168,7 @@ export const createTemplates = (
         const text = rendered(template.text, fields);
         return worded(content, title === undefined ? undefined : shorten(cleanLine(title), TITLE_LIMIT), text);
       } catch (error) {
-        // Announced, the failure would be an announcement that fails, too.
-        if (!isAnnouncement(alert)) onFailed(template.index, engineProblem(error));
+        if (ofAnnouncements || !isAnnouncement(alert)) onFailed(template.index, engineProblem(error));
         return content;
       }
     },
