@@ -105,8 +105,8 @@ export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more
 export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids, HASH_LIMIT);
 
 /** `Flash loan: A flash loan of 4 tokens`, or the name alone. */
-export const detectionText = ({ name, message }: Pick<Detection, 'name' | 'message'>): string =>
-  message === '' ? name : `${name}: ${message}`;
+export const detectionText = ({ name, message, between = ': ' }: Omit<Detection, 'id'>): string =>
+  message === '' ? name : `${name}${between}${message}`;
 
 /** A digest as a plain-text file, for what does not fit into a message. */
 export interface DigestFile {

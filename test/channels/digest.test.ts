@@ -178,7 +178,8 @@ describe('a digest', () => {
     const content = digest([...storm(9), ...oneIncident()]);
     expect(content).toMatchObject({ alerts: 12, items: { length: 10 } });
     expect(content.items.find(({ hash }) => hash === hashOf(999))).toMatchObject({
-      headline: '🔴 CRITICAL · Lending Pool + 2 more: “Borrowed 12,400 ETH; Funded by a mixer”',
+      title: '🔴 CRITICAL · 3 protocols · one transaction',
+      happened: 'Lending Pool: Borrowed 12,400 ETH; Stable Vault: Funded by a mixer; Treasury: Borrowed 12,400 ETH',
       ids: 'incident0, incident1, incident2',
     });
   });

@@ -35,6 +35,8 @@ export interface Detection {
   name: string;
   /** From outside; may be empty. */
   message: string;
+  /** What stands between name and message. Default: as the kind has it. */
+  between?: string;
   /** Characters that are not in the message: the service gave more than any kind shows. */
   leftOut?: number | undefined;
 }
@@ -54,10 +56,23 @@ export interface Fact {
   /** What is said of the value; from outside, or ours. */
   note?: string | undefined;
   url?: string | undefined;
+  /** In an incident of several protocols, true for what is of one of them: it stands below that protocol. */
+  isOfOne?: true;
 }
 
 /** Labels of the facts that even the plainest message has. */
-export const INDISPENSABLE: ReadonlySet<string> = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
+export const INDISPENSABLE: ReadonlySet<string> = new Set([
+  ...['Transaction', 'Sent', 'Protocol', 'Inspection', 'Notification'],
+]);
+
+/** Values to copy, the indispensable first. */
+export const codesOf = ({ details }: { details: readonly Fact[] }): Fact[] => {
+  const { first = [], others = [] } = Object.groupBy(
+    details.filter(({ code }) => code),
+    ({ label }) => (INDISPENSABLE.has(label) ? 'first' : 'others'),
+  );
+  return [...first, ...others];
+};
 
 export interface Content {
   /** `CRITICAL`, `NOTIFICATION`, `NO LONGER LISTED`, `TEST`, `TOCSIN` ... */
@@ -90,7 +105,14 @@ export interface Content {
   headline: string;
   /** Ours: why the reader gets this in an unusual way or again. */
   notice?: string | undefined;
-  /** From outside: the detectors that fired. */
+  /**
+   * What is shown first of what was found, from outside: what each detector says, of several protocols what each found. Each in
+   * one line, with addresses and hashes short.
+   */
+  gist: Detection[];
+  /** Of an incident of several protocols, how many: `gist` has a line for each of the first ten. */
+  protocols?: number | undefined;
+  /** From outside: the detectors that fired, in full. */
   detections: Detection[];
   /** The whole text of a stored notification, from outside; or of an announcement, ours. */
   message?: string | undefined;

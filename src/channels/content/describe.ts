@@ -22,18 +22,19 @@ import { rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
 
 /** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
 export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Wording): Content => {
-  const { protocols, finding, detections, followUp, notice } = reading;
+  const { protocols, finding, detections, followUp } = reading;
   const timeZone = presentation.timeZoneOf(protocols[0] ?? '');
   const ids = [...new Set(detections.map(({ id }) => id))];
+  const heading = headingOf(reading, presentation);
+  const changed = followUp === undefined ? [] : [`Follow-up: ${heading.happened}`];
+  const notice = [...changed, reading.notice ?? ''].join(' ').trim();
   return {
-    ...headingOf(reading, presentation),
-    ...(notice === undefined ? {} : { notice }),
+    ...heading,
+    ...(notice === '' ? {} : { notice }),
     ...(followUp ? { isFollowUp: true } : {}),
-    detections: followUp ? [] : detections,
+    ...(followUp ? { gist: [], detections: [] } : { detections }),
     isOurs: false,
-    lines: followUp
-      ? transactionLine(finding)
-      : findingLines(finding, { protocols, detections, now: sentAt, timeZone }),
+    lines: followUp ? transactionLine(finding) : findingLines(reading, { now: sentAt, timeZone }),
     times: timesLine(
       // When the last of several was inspected says nothing of the others.
       { '': finding.transactionAt, ...(grew ? {} : { inspected: finding.inspectedAt }), sent: sentAt },
@@ -41,7 +42,7 @@ export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Word
       grew,
     ),
     links: reading.isSample ? [] : linksOf(finding, { protocols, detectors: ids }, presentation),
-    details: findingDetails(finding, { protocols, detectors: ids, sentAt }),
+    details: findingDetails(reading, ids, sentAt),
   };
 };
 
@@ -80,7 +81,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     ...{ title, headline: `${title}: ${heading.said}`, isOurs, message },
     ...(own === undefined ? {} : { messageLines: own.messageLines }),
     notice: noticeOf(alert),
-    detections: [],
+    ...{ gist: [], detections: [] },
     lines: hash === undefined ? [] : [[{ text: 'Transaction ' }, referencePiece(hash)]],
     times: isOurs ? [] : timesLine({ stored: storedAt, sent: sentAt }, presentation.timeZoneOf(protocol)),
     links: textLinks(alert, hash, presentation),
@@ -124,12 +125,14 @@ export const uniteReadings = (readings: readonly Reading[]): Reading => {
   if (worst === undefined) throw new Error('an incident has at least one alert');
   if (ordered.length === 1) return worst;
   const owned = ordered.map((reading) => ({ ...reading, protocol: reading.protocols[0] ?? '' }));
-  const protocols = unique(owned.map(({ protocol }) => protocol));
-  const notices = unique(ordered.flatMap(({ notice }) => notice ?? []).concat(changesOf(ordered)));
+  const byProtocol = [...Map.groupBy(owned, ({ protocol }) => protocol).values()];
+  const protocols = byProtocol.flatMap(([first]) => first?.protocol ?? []);
+  const notices = unique([...changesOf(ordered), ...ordered.flatMap(({ notice }) => notice ?? [])]);
   return {
     ...worst,
     protocols,
-    finding: uniteFindings(owned),
+    finding: uniteFindings(owned.map(({ finding }) => finding)),
+    each: byProtocol.length < 2 ? undefined : byProtocol.map(uniteReadings),
     detections: uniteDetections(
       owned.flatMap(({ protocol, detections }) => detections.map((detection) => ({ protocol, detection }))),
       protocols.length,

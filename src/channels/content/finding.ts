@@ -62,7 +62,7 @@ export interface Finding {
   contracts: Contract[];
   /** First alert of the protocol from this origin, or with these detectors, as remembered since (epoch milliseconds). */
   first: { since: number; origin: boolean; detectors: boolean };
-  /** `group 1 of 5: flashLoan, mixer`; with the protocol before it where there are several. */
+  /** `group 1 of 5: flashLoan, mixer` */
   triggers: string[];
   /** Detectors that did not fire. */
   notFired: string[];
@@ -158,8 +158,7 @@ const uniteOrigins = (origins: readonly Origin[]): Origin[] =>
   });
 
 /** Several inspections of one transaction as one. Never empty. */
-export const uniteFindings = (owned: readonly { protocol: string; finding: Finding }[]): Finding => {
-  const findings = owned.map(({ finding }) => finding);
+export const uniteFindings = (findings: readonly Finding[]): Finding => {
   const [first] = findings;
   if (first === undefined) throw new Error('an incident has at least one alert');
   if (findings.length === 1) return first;
@@ -181,9 +180,7 @@ export const uniteFindings = (owned: readonly { protocol: string; finding: Findi
       origin: findings.every((one) => one.first.origin),
       detectors: findings.every((one) => one.first.detectors),
     },
-    triggers: [
-      ...new Set(owned.flatMap(({ protocol, finding }) => finding.triggers.map((one) => `${protocol}, ${one}`))),
-    ],
+    triggers: [...new Set(findings.flatMap(({ triggers }) => triggers))],
     notFired: notFired.filter((name) => findings.every((one) => one.notFired.includes(name))),
     transactionAt: latest(findings.map((one) => one.transactionAt)),
     inspectedAt: latest(findings.map((one) => one.inspectedAt)),

@@ -43,10 +43,13 @@ const DOTS =
 const SIGNS =
   /[\u203c\u2049\u2139\u2611\u2612\u26a0\u26aa\u26ab\u26d4\u2705\u2713-\u2718\u274c\u274e\u2753-\u2757\u2b1b\u2b1c\u2b24\u2b55\u{1f195}-\u{1f19a}\u{1f514}\u{1f515}\u{1f518}\u{1f534}-\u{1f53b}\u{1f6a8}\u{1f6d1}\u{1f7e0}-\u{1f7eb}\u{1f9ea}]/gu;
 
+/** A text from outside beside parts of ours: our dots part these. */
+export const withoutDots = (text: string): string => text.replace(DOTS, '-');
+
 /** A name from outside within a line of ours: it must not look like the dots, signs and quotes that part our own words. */
 export const inlineName = (name: string): string => {
   const cleaned = cleanLine(name);
-  const plain = cleanLine(unquoted(cleaned.replace(SIGNS, ' ').replace(DOTS, '-')));
+  const plain = cleanLine(unquoted(withoutDots(cleaned.replace(SIGNS, ' '))));
   return shorten(plain === '' && cleaned !== '' ? 'unnamed' : plain, NAME_LIMIT);
 };
 
@@ -82,6 +85,6 @@ export const shortHex = (value: string): string =>
 /** A word of digits that is at least as long as an address, or without `0x` as a hash. */
 const LONG_HEX = /\b(?:0x[0-9a-f]{40,}|[0-9a-f]{64,})\b/gi;
 
-/** Every hash and address in a text, for a line that people read at a glance. */
-export const shortenHex = (text: string): string =>
-  text.replace(LONG_HEX, (hex) => shortenMiddle(hex, /^0x/i.test(hex) ? HEX : { head: 4, tail: 4 }));
+/** Every hash and address in a text, for a line that people read at a glance. `nameOf`: what people call an address. */
+export const shortenHex = (text: string, nameOf = (_hex: string): string | undefined => undefined): string =>
+  text.replace(LONG_HEX, (hex) => nameOf(hex) ?? shortenMiddle(hex, /^0x/i.test(hex) ? HEX : { head: 4, tail: 4 }));

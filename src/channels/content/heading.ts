@@ -1,81 +1,80 @@
 /** The first lines of a message: severity, protocol and contract in its title, and what the detectors say. Pure. */
-import { beginningOf, cleanLine, counted, quotedName, shorten } from '../../text.ts';
+import { cleanLine, counted, quotedName, shorten } from '../../text.ts';
 import { type Content, type Detection, fairShares, type Line, lineText } from './content.ts';
 import type { Contract } from './finding.ts';
 import { inlineName, shortenHex, shortHex, UNKNOWN } from './foreign.ts';
+import { CLEANED, gistOf, saidLine, sentenceless } from './gist.ts';
 import type { Presentation } from './presentation.ts';
 import type { Reading } from './reading.ts';
 import { followUpWords, signOf } from './severity.ts';
 
 const NAME_LIMIT = 300;
-/** Characters of all detectors together that are shown first, and how many detectors are. */
-const FIRST = { characters: 500, detections: 8 };
-/** Characters that are cleaned to show some of them: more than enough, unless a text is nothing but spaces. */
-const CLEANED = 4 * FIRST.characters;
-
-/** The beginning of a text in one line; `most`: how much of it is looked at. An ellipsis shows that there is more. */
-const saidLine = (message: string, most = CLEANED): string =>
-  message.length <= most ? cleanLine(message) : `${cleanLine(beginningOf(message, most))}…`;
+/** Characters of all lines together that are shown first, and how many lines are. */
+const FIRST = { characters: 500, lines: 8 };
 
 export interface Said {
   /** In one line each. */
   first: Detection[];
-  /** Detectors that are not among them. */
-  more: number;
+  /** Ours, below the first: how many more there are. Empty for none. */
+  more: string;
   /** What is not, or not in full, among the first. */
   whole: Detection[];
 }
 
-/** Says how many detectors are not among the first; empty for none. */
-export const moreText = ({ more }: Pick<Said, 'more'>): string =>
-  more === 0 ? '' : `And ${counted(more, 'more detector')}, see below.`;
+type Found = Pick<Content, 'gist' | 'detections' | 'protocols'>;
 
-/** What a message shows first of its detectors: each has a share of the room, so that one that says much pushes out no other. */
-export const saidFirst = (detections: readonly Detection[]): Said => {
-  const lines = detections
-    .slice(0, FIRST.detections)
-    .map(({ id, name, message }) => ({ id, name: shorten(name, NAME_LIMIT), message: saidLine(message) }));
+/** What is not said in full by these lines. A line of a protocol never says it: it is about more than one detector. */
+export const unsaid = ({ detections, protocols }: Found, first: readonly Detection[]): Detection[] =>
+  detections.filter(
+    ({ name, message, leftOut }, index) =>
+      protocols !== undefined ||
+      leftOut !== undefined ||
+      message.length > CLEANED ||
+      first[index]?.message !== cleanLine(message) ||
+      first[index]?.name !== name,
+  );
+
+const moreOf = (more: number, one: string): string => (more <= 0 ? '' : `And ${counted(more, one)}, see below.`);
+
+/** Of several protocols, how many have no line; empty for none. */
+export const moreProtocols = ({ gist, protocols = 0 }: Found): string =>
+  moreOf(protocols - gist.length, 'more protocol');
+
+/** What a message shows first: each has a share of the room, so that one that says much pushes out no other. */
+export const saidFirst = (found: Found): Said => {
+  const { gist, protocols } = found;
+  if (protocols !== undefined) return { first: gist, more: moreProtocols(found), whole: unsaid(found, gist) };
+  const lines = gist.slice(0, FIRST.lines).map((one) => ({ ...one, name: shorten(one.name, NAME_LIMIT) }));
   const first = fairShares(lines, ({ message }) => message.length, FIRST.characters).map(([line, share]) => ({
     ...line,
     message: shorten(line.message, share),
   }));
-  const isWhole = ({ name, message, leftOut }: Detection, index: number): boolean =>
-    message.length <= CLEANED &&
-    leftOut === undefined &&
-    first[index]?.message === lines[index]?.message &&
-    first[index]?.name === name;
-  return {
-    first,
-    more: detections.length - first.length,
-    whole: detections.filter((detection, index) => !isWhole(detection, index)),
-  };
+  return { first, more: moreOf(gist.length - first.length, 'more detector'), whole: unsaid(found, first) };
 };
 
 const HAPPENED_LIMIT = 240;
 /** More have no room in one line. */
 const PHRASES_MAX = 20;
+/** Of the worst so much that their numbers are seen. */
+const PROTOCOLS_MAX = 3;
 
-const sentenceless = (said: string): string => shortenHex(saidLine(said)).replace(/[.;\s]+$/, '');
-
-/** What each detector said, in one line; a long text does not push out the others. Empty where none says anything. */
-const happenedOf = (detections: readonly Detection[]): string => {
-  const phrases = detections.slice(0, PHRASES_MAX).map(({ name, message }) => sentenceless(message) || name);
+/** What was found, in one line; a long text does not push out the others. Empty where no detector is named. */
+const happenedOf = (gist: readonly Detection[], isOfSeveral: boolean): string => {
+  const phrases = isOfSeveral
+    ? gist.slice(0, PROTOCOLS_MAX).map(({ name, message }) => `${name}: ${message}`)
+    : gist.slice(0, PHRASES_MAX).map(({ name, message }) => sentenceless(message) || name);
   const shown = fairShares(phrases, ({ length }) => length, HAPPENED_LIMIT - 2 * phrases.length)
     .map(([phrase, share]) => shorten(phrase, share))
     .filter((phrase) => phrase !== '');
   return shorten(shown.join('; '), HAPPENED_LIMIT);
 };
 
-/** `Pool A`, `0x1807…cc1B`, `Pool A + 2 more`; nothing where several protocols have nothing in common. */
-const contractTitle = (contracts: readonly Contract[], protocols: number): string | undefined => {
-  const [first, ...others] = contracts;
-  if (first === undefined || (protocols > 1 && others.length > 0)) return undefined;
+/** `Pool A`, `0x1807…cc1B`, `Pool A + 2 more`. */
+const contractTitle = ([first, ...others]: readonly Contract[]): string | undefined => {
+  if (first === undefined) return undefined;
   const name = inlineName(first.name ?? shortHex(first.at?.whole ?? ''));
   return others.length === 0 ? name : `${name} + ${others.length} more`;
 };
-
-const protocolTitle = ([first = UNKNOWN, ...others]: readonly string[]): string =>
-  others.length === 0 ? inlineName(first) : `${inlineName(first)} + ${others.length} more`;
 
 /** A locked phone shows it below Tocsin's name: from outside it stands in quotes, so that it cannot pass for our words. */
 const foreign = (happened: string) => ({ happened, said: quotedName(happened) });
@@ -89,26 +88,35 @@ export const titled = (
   { happened, said }: Pick<Content, 'happened' | 'said'>,
   { prefixOf }: Presentation,
 ) => {
-  const prefix = prefixOf(protocols[0] ?? '');
+  const [first = UNKNOWN] = protocols;
+  const prefix = prefixOf(first);
   const sign = signOf(tone);
   const remarks = [...(isReplay ? ['replay'] : []), ...(was === undefined ? [] : [`was ${was}`])];
   const word = remarks.length === 0 ? severity : `${severity} (${remarks.join(', ')})`;
-  const protocol = protocolTitle(protocols);
-  const where = contract === undefined ? protocol : `${protocol} · ${contract}`;
+  const isOfSeveral = protocols.length > 1;
+  const protocol = isOfSeveral ? `${protocols.length} protocols` : inlineName(first);
+  const beside = isOfSeveral ? 'one transaction' : contract;
+  const where = beside === undefined ? protocol : `${protocol} · ${beside}`;
   const title = `${prefix === undefined ? '' : `${prefix} `}${sign} ${word} · ${where}`;
   return {
-    ...{ severity, tone, sign, word, was, prefix, protocol, contract, where, title, happened, said },
+    ...{ severity, tone, sign, word, was, prefix, protocol, where, title, happened, said },
+    contract: isOfSeveral ? undefined : contract,
     headline: `${title}: ${said}`,
   };
 };
 
-/** The title of what was read, and what happened. */
+/** The title of what was read, and what was found. */
 export const headingOf = (reading: Reading, presentation: Presentation) => {
-  const { protocols, finding, detections, followUp } = reading;
-  const said = happenedOf(detections);
+  const { protocols, finding, followUp } = reading;
+  const gist = gistOf(reading);
+  const said = happenedOf(gist, protocols.length > 1);
   const happened = said === '' ? ours('no detector named') : foreign(said);
-  const news = followUp ? ours(followUpWords(followUp).news) : happened;
-  return titled(reading, contractTitle(finding.contracts, protocols.length), news, presentation);
+  const news = followUp ? ours(followUpWords(followUp, said)) : happened;
+  return {
+    ...titled(reading, contractTitle(finding.contracts), news, presentation),
+    gist,
+    ...(protocols.length > 1 ? { protocols: protocols.length } : {}),
+  };
 };
 
 /** The same of a text, by its first line. */
@@ -120,7 +128,7 @@ export const textHappened = (message: string, isOurs: boolean): Pick<Content, 'h
 
 /** The first line of a text, which stands alone. */
 export const firstLine = (message: string): string =>
-  shorten(sentenceless(message.split('\n', 1)[0] ?? ''), HAPPENED_LIMIT);
+  shorten(sentenceless(shortenHex(saidLine(message.split('\n', 1)[0] ?? ''))), HAPPENED_LIMIT);
 
 /** What every kind shows as a title, Slack's header the least. */
 const TITLE_LIMIT = 140;

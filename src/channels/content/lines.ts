@@ -3,9 +3,11 @@ import type { Alert } from '../../alert.ts';
 import { cleanLine, counted, listText } from '../../text.ts';
 import { clockText, DAY_MS, elapsedText } from '../../time.ts';
 import { timeOfDay } from './clock.ts';
-import type { Content, Detection, Fact, Growth, Line, Piece } from './content.ts';
+import type { Detection, Fact, Growth, Line, Piece } from './content.ts';
 import type { Contract, Finding, Origin, Reference } from './finding.ts';
 import { inlineName } from './foreign.ts';
+import { PROTOCOLS_MAX } from './gist.ts';
+import type { Reading } from './reading.ts';
 
 interface Clock {
   /** The time of sending, in epoch milliseconds. */
@@ -30,10 +32,14 @@ const contractPiece = ({ name, at }: Contract): Piece => {
   return at === undefined ? words(shown) : referencePiece(at, shown);
 };
 
-/** The pieces with commas between them; of many only the first, and how many more there are. */
-const listed = (pieces: readonly Piece[]): Piece[] => {
-  const more = pieces.length - NAMED_MAX;
-  const shown = pieces.slice(0, NAMED_MAX).flatMap((piece, index) => (index === 0 ? [piece] : [words(', '), piece]));
+/** One line of several, with `between` between them; nothing for those that are empty. */
+const parted = (all: readonly Line[], between: string): Piece[] =>
+  all.filter(({ length }) => length > 0).flatMap((part, index) => (index === 0 ? part : [words(between), ...part]));
+
+/** With commas between them; of many only the first, and how many more there are. */
+const listed = (all: readonly Line[]): Piece[] => {
+  const more = all.length - NAMED_MAX;
+  const shown = parted(all.slice(0, NAMED_MAX), ', ');
   return more > 0 ? [...shown, words(` and ${more} more`)] : shown;
 };
 
@@ -70,7 +76,7 @@ const firstText = ({ origins, first }: Finding, now: number): string[] => {
 const sinceLine = ({ adminSince }: Origin, { now, timeZone }: Clock): Line =>
   Number.isNaN(adminSince) ? [] : [words(' since '), { text: timeOfDay(adminSince, now, timeZone), at: adminSince }];
 
-const originLine = (finding: Finding, clock: Clock): Line[] => {
+const originLine = (finding: Finding, clock: Clock, word = 'From'): Line[] => {
   const { origins, contracts } = finding;
   const [origin, ...others] = origins;
   const judged = origin === undefined || others.length > 0 ? [] : [origin];
@@ -79,20 +85,19 @@ const originLine = (finding: Finding, clock: Clock): Line[] => {
   );
   const remarks = [...admin, ...firstText(finding, clock.now).map((text) => [words(text)])];
   if (origins.length === 0 && remarks.length === 0) return [];
-  const from = origins.length === 0 ? [] : [words('From '), ...listed(origins.map((one) => referencePiece(one)))];
-  const all = [from, ...remarks].filter(({ length }) => length > 0);
-  return [all.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part]))];
+  const from = origins.length === 0 ? [] : [words(`${word} `), ...listed(origins.map((one) => [referencePiece(one)]))];
+  return [parted([from, ...remarks], ' · ')];
 };
 
 const callLine = ({ methods, contracts }: Finding): Line[] => {
-  const calls = methods.map(({ name }): Piece => {
+  const calls = methods.map(({ name, isPrivileged }): Line => {
     const text = inlineName(name);
-    return { text, code: true, copy: text === name ? undefined : name };
+    const call: Piece = { text, code: true, copy: text === name ? undefined : name };
+    return isPrivileged ? [call, words(' (privileged)')] : [call];
   });
-  const isPrivileged = methods.some((one) => one.isPrivileged);
-  const on = listed(contracts.map(contractPiece));
+  const on = listed(contracts.map((one) => [contractPiece(one)]));
   if (calls.length === 0 && on.length === 0) return [];
-  const call = [words('Call '), ...listed(calls), ...(isPrivileged ? [words(' (privileged)')] : [])];
+  const call = [words('Call '), ...listed(calls)];
   if (calls.length === 0) return [[words(contracts.length === 1 ? 'Contract ' : 'Contracts '), ...on]];
   return [[...call, ...(on.length === 0 ? [] : [words(' on '), ...on])]];
 };
@@ -110,20 +115,17 @@ const missingLine = ({ transaction, origins, contracts }: Finding, detections: r
   return missing.length === 0 ? [] : [[words(`The service names no ${named}.`)]];
 };
 
-/** All of them are named in the details. */
-const PROTOCOLS_MAX = 10;
+/** What was called, and where, differs from protocol to protocol: the details have it. */
+const incidentLine = (finding: Finding, clock: Clock): Line[] => {
+  const known = { ...finding, first: { ...finding.first, origin: false, detectors: false } };
+  const line = parted([...transactionLine(finding), ...originLine(known, clock, 'from')], ' · ');
+  return line.length === 0 ? [] : [line];
+};
 
-const protocolsLine = (protocols: readonly string[]): Line[] =>
-  protocols.length < 2 ? [] : [[words(`Protocols: ${listText(protocols.map(inlineName), PROTOCOLS_MAX)}`)]];
-
-export const findingLines = (
-  finding: Finding,
-  { protocols, detections, ...clock }: Pick<Content, 'detections'> & Clock & { protocols: readonly string[] },
-): Line[] => [
-  ...protocolsLine(protocols),
-  ...transactionLine(finding),
-  ...originLine(finding, clock),
-  ...callLine(finding),
+export const findingLines = ({ finding, detections, each }: Reading, clock: Clock): Line[] => [
+  ...(each === undefined
+    ? [...transactionLine(finding), ...originLine(finding, clock), ...callLine(finding)]
+    : incidentLine(finding, clock)),
   ...missingLine(finding, detections),
 ];
 
@@ -182,40 +184,61 @@ export const chainText = ({ chain }: Pick<Finding, 'chain'>): string => {
   return chain.name === undefined ? chain.id : `${chain.name} (${chain.id})`;
 };
 
-const originNote = ({ adminOf, adminSince }: Origin): string => {
-  if (adminOf === undefined) return '';
+const adminNote = ({ adminOf, adminSince }: Origin): string[] => {
+  if (adminOf === undefined) return [];
   const since = Number.isNaN(adminSince) ? '' : ` since ${clockText(adminSince)}`;
-  return adminOf.length === 0 ? 'not an admin' : `an admin of ${adminOf.map(inlineName).join(', ')}${since}`;
+  return adminOf.length === 0 ? ['not an admin'] : [`an admin of ${adminOf.map(inlineName).join(', ')}${since}`];
 };
 
 const contractFact = ({ name, at }: Contract): Fact[] =>
   at === undefined ? fact('Contract', name ?? '') : [codeFact('Contract', at, name)];
 
-/** Several protocols, or a long name, are not whole in the title. */
-const isWholeInTitle = ([first = '', ...others]: readonly string[]): boolean =>
-  others.length === 0 && inlineName(first) === first;
+/** A long name is not whole in the title; nor are many protocols below it, and there may be no room for what is of each. */
+const areAllShown = ([first = '', ...others]: readonly string[]): boolean =>
+  others.length === 0 ? inlineName(first) === first : others.length < PROTOCOLS_MAX;
 
-/** The transaction first, the ids last. `sentAt` in epoch milliseconds. */
-export const findingDetails = (
-  finding: Finding,
-  { protocols, detectors, sentAt }: { protocols: readonly string[]; detectors: readonly string[]; sentAt: number },
-): Fact[] => [
-  ...(finding.transaction === undefined ? [] : [codeFact('Transaction', finding.transaction)]),
-  ...fact('Chain', chainText(finding)),
-  ...(isWholeInTitle(protocols) ? [] : fact('Protocols', protocols.join(', '))),
-  ...finding.origins.map((origin) => codeFact('Origin', origin, originNote(origin))),
-  ...finding.methods.map(({ name, isPrivileged }) =>
-    codeFact('Method', { whole: name }, isPrivileged ? 'privileged' : ''),
-  ),
-  ...finding.contracts.flatMap(contractFact),
+/** What was called on which contracts, and what was found there. */
+const touchedFacts = ({ methods, contracts, triggers }: Finding, detectors: readonly string[]): Fact[] => [
+  ...methods.map(({ name, isPrivileged }) => codeFact('Method', { whole: name }, isPrivileged ? 'privileged' : '')),
+  ...contracts.flatMap(contractFact),
   ...fact('Detectors', detectors.join(', ')),
-  ...finding.triggers.flatMap((trigger) => fact('Trigger', trigger)),
-  ...fact('Not fired', finding.notFired.join(', ')),
-  ...clockFact('Transaction time', finding.transactionAt),
-  ...clockFact('Inspected', finding.inspectedAt),
-  ...clockFact('Sent', sentAt),
-  ...finding.ids.map((id) => codeFact('Inspection', { whole: id })),
+  ...triggers.flatMap((trigger) => fact('Trigger', trigger)),
 ];
+
+const inspectionFacts = ({ ids }: Finding): Fact[] => ids.map((id) => codeFact('Inspection', { whole: id }));
+
+/** What is of one protocol, below its name. */
+const protocolFacts = ({ protocols, finding, detections }: Reading): Fact[] => {
+  const detectors = [...new Set(detections.map(({ id }) => id))];
+  return [
+    ...fact('Protocol', protocols.join(', ')),
+    ...touchedFacts(finding, detectors),
+    ...inspectionFacts(finding),
+  ].map((one) => ({ ...one, isOfOne: true }));
+};
+
+/** The transaction first, then what is of each of several protocols; of one the ids last. `detectors`: their ids; `sentAt` in epoch milliseconds. */
+export const findingDetails = (
+  { finding, protocols, each = [] }: Reading,
+  detectors: readonly string[],
+  sentAt: number,
+): Fact[] => {
+  // Of one protocol it stands above.
+  const first = each.length === 0 ? [] : firstText(finding, sentAt);
+  return [
+    ...(finding.transaction === undefined ? [] : [codeFact('Transaction', finding.transaction)]),
+    ...each.flatMap(protocolFacts),
+    ...fact('Chain', chainText(finding)),
+    ...(areAllShown(protocols) ? [] : fact('Protocols', protocols.join(', '))),
+    ...finding.origins.map((origin) => codeFact('Origin', origin, [...adminNote(origin), ...first].join('; '))),
+    ...(each.length === 0 ? touchedFacts(finding, detectors) : []),
+    ...fact('Not fired', finding.notFired.join(', ')),
+    ...clockFact('Transaction time', finding.transactionAt),
+    ...clockFact('Inspected', finding.inspectedAt),
+    ...clockFact('Sent', sentAt),
+    ...(each.length === 0 ? inspectionFacts(finding) : []),
+  ];
+};
 
 /** Of a stored notification. */
 export const notificationDetails = (

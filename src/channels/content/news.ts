@@ -96,10 +96,11 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   );
   const heading = headingOf(whole, presentation);
   const title = `${heading.prefix === undefined ? '' : `${heading.prefix} `}${heading.sign} ${text}`;
+  const shown = lineOf(worst, happened, known, all.ranks.size);
   return {
     ...heading,
     ...{ title, happened, said, headline: `${title}: ${said}`, isOurs: false },
-    detections: lineOf(worst, happened, known, all.ranks.size),
+    ...{ gist: shown, detections: shown, protocols: undefined },
     lines: transactionLine(whole.finding),
     ...{ times: [], links: [], details: [] },
   };

@@ -6,7 +6,7 @@ import { type Detection, fairShares, type Growth } from './content.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { objectOf, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
-import { assessmentWord, followUpWords, rankOf, type Severity, severityOf } from './severity.ts';
+import { assessmentWord, GONE_MEANS, rankOf, type Severity, severityOf } from './severity.ts';
 
 /** One inspection, or several of one transaction: what its content is made of. */
 export interface Reading extends Severity {
@@ -21,6 +21,8 @@ export interface Reading extends Severity {
   followUp?: FollowUp | undefined;
   /** What people had it as, where that has changed since. */
   was?: string | undefined;
+  /** Of an incident of several protocols: what was read for each. The worst first, then who came first. */
+  each?: readonly Reading[] | undefined;
 }
 
 /** How messages are worded, and when they are sent (epoch milliseconds). */
@@ -98,13 +100,11 @@ export const protocolOf = ({ protocol }: Alert): string => cleanLine(protocol) |
 /** Reads the alert of an inspection, or of a follow-up. `room`: characters of what its detectors say. */
 export const readInspection = (alert: Alert, { presentation }: Wording, room = SAID_MAX): Reading => {
   const { followUp, reassessed = followUp } = alert;
-  const notice = noticeOf(alert) ?? '';
   const was = reassessed === undefined ? undefined : assessmentWord(reassessed.was).toUpperCase();
   const severity = severityOf(alert);
   const isWorse = was !== undefined && rankOf(severity.severity) < rankOf(was);
-  // What changed is what happened; of what is worse the title says it.
-  const changed = followUp === undefined || isWorse ? [] : [followUpWords(followUp).notice];
-  const notices = [...changed, notice].filter((one) => one !== '');
+  const means = alert.reassessed !== undefined && alert.reassessed.is === undefined ? GONE_MEANS : '';
+  const notices = [means, noticeOf(alert) ?? ''].filter((one) => one !== '');
   return {
     ...severity,
     protocols: [protocolOf(alert)],

@@ -8,7 +8,7 @@ import {
   isPlayedDown,
   isSample,
 } from '../../alert.ts';
-import { shorten } from '../../text.ts';
+import { quotedName, shorten } from '../../text.ts';
 import { inlineName, text } from './foreign.ts';
 
 /** Documented words have at most ten characters. */
@@ -23,10 +23,15 @@ export const assessmentWord = (assessment: string): string => {
   return shorten((word.trim() || 'unknown').replace(/^suspecious$/i, 'suspicious'), WORD_LIMIT);
 };
 
-/** What a follow-up says in place of what happened: `news` behind a title, which says what the assessment is and was. */
-export const followUpWords = ({ is }: FollowUp): { news: string; notice: string } => {
-  const says = is === undefined ? 'no longer lists this inspection' : `calls it ${assessmentWord(is)} now`;
-  return { news: 'follow-up to an alert that you had', notice: `Follow-up: the service ${says}.` };
+/** Of an inspection that the service lists no more. */
+export const GONE_MEANS = 'This does not mean that nothing happened: check the transaction.';
+
+/** What a follow-up says in place of what happened: what changed, what that means, and what it was about, in quotes. */
+export const followUpWords = ({ is }: FollowUp, said: string): string => {
+  const was = said === '' ? '' : ` It was: ${quotedName(said)}`;
+  return is === undefined
+    ? `the service no longer lists this inspection. ${GONE_MEANS}${was}`
+    : `the service calls it ${assessmentWord(is)} now.${was}`;
 };
 
 /** The worst first, as the service and other monitors spell them. */

@@ -121,7 +121,7 @@ const worded = (content: Content, title: string | undefined, text: string | unde
     title === undefined ? content : { ...content, title, isTitled: true, headline: `${title}: ${content.said}` };
   if (text === undefined) return named;
   const { message: _message, messageLines: _messageLines, ...others } = named;
-  return { ...others, detections: [], lines: linesOf(text), times: [] };
+  return { ...others, gist: [], detections: [], lines: linesOf(text), times: [] };
 };
 
 /**

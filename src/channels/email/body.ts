@@ -116,8 +116,8 @@ const boundLines = (all: readonly Line[]): Line[] => {
 
 /** The content as a mail shows it, within the bounds above, and the detections that it has in full further down. */
 export const boundedOf = (content: Content): Bounded => {
-  const { detections, notice, message, messageLines, details } = content;
-  const { first, more, whole } = saidFirst(detections);
+  const { notice, message, messageLines, details } = content;
+  const { first, more, whole } = saidFirst(content);
   return {
     content: {
       ...content,

@@ -13,7 +13,7 @@ import {
   type Piece,
 } from '../content/content.ts';
 import { shortenHex } from '../content/foreign.ts';
-import { firstLine, moreText, ownTitled } from '../content/heading.ts';
+import { firstLine, ownTitled } from '../content/heading.ts';
 import { type DigestFile, detectionText } from '../digest-content.ts';
 import { wholeFile } from '../whole.ts';
 import { type Bounded, boundedOf, joined, type MailParts, paragraphs, quoted, wrap } from './body.ts';
@@ -77,8 +77,14 @@ const headOf = (content: Content): Head => {
   };
 };
 
-const detectionHtml = ({ name, message }: Detection): string =>
-  quoteHtml(`<strong>${escapeHtml(name)}</strong>${message === '' ? '' : `<br>${escapeHtml(message)}`}`);
+const detectionHtml = ({ name, message, between = '' }: Detection): string =>
+  `<strong>${escapeHtml(name)}</strong>${message === '' ? '' : `${between || '<br>'}${escapeHtml(message)}`}`;
+
+/** Each detector stands for itself; those of several protocols are read as one. */
+const foundHtml = ({ detections, protocols }: Content): string[] => {
+  const found = detections.map(detectionHtml);
+  return (protocols === undefined ? found : [found.join('<br>')]).map(quoteHtml);
+};
 
 /** Lines of ours; an empty one parts what they say, but for the first. */
 const ownHtml = (lines: readonly Line[]): string => {
@@ -87,9 +93,9 @@ const ownHtml = (lines: readonly Line[]): string => {
 };
 
 const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
-  const { detections, message, isOurs } = bounded.content;
+  const { message, isOurs } = bounded.content;
   const foreign = message === undefined || isOurs ? [] : [quoteHtml(`<span style="${PRE}">${lines(message)}</span>`)];
-  const said = [...detections.map(detectionHtml), smallHtml(moreText(bounded), '8px 0 0')];
+  const said = [...foundHtml(bounded.content), smallHtml(bounded.more, '8px 0 0')];
   return joined([ownHtml(rest), ...foreign, ...said]);
 };
 
@@ -124,7 +130,9 @@ const detailsHtml = ({ content: { details }, whole }: Bounded): string =>
 
 const newsOf = ({ said, notice = '', detections, isFollowUp }: Content): string => {
   if (isFollowUp) return notice;
-  const all = detections.map(({ name, message }) => message || name).join(' · ');
+  const all = detections
+    .map(({ name, message, between }) => (between === undefined ? message || name : `${name}: ${message}`))
+    .join(' · ');
   return all === '' ? `${said} ${notice}` : quotedName(all);
 };
 
@@ -168,11 +176,11 @@ const linked = ({ message = '', messageLines = [] }: Content): string =>
     .join('\n');
 
 const happenedText = (bounded: Bounded): string => {
-  const { detections, message, isOurs } = bounded.content;
+  const { detections, protocols, message, isOurs } = bounded.content;
   // A command of ours has to be copied whole: its line is not broken.
   if (message !== undefined) return isOurs ? linked(bounded.content) : quoted(message);
-  const said = detections.map(detectionText).join('\n\n');
-  return joined([said === '' ? '' : quoted(said), moreText(bounded)], '\n\n');
+  const said = detections.map(detectionText).join(protocols === undefined ? '\n\n' : '\n');
+  return joined([said === '' ? '' : quoted(said), bounded.more], '\n\n');
 };
 
 /** The value ends its line, so that it can be copied alone. A link that stands above is not said again. */

@@ -193,9 +193,9 @@ export const linesBlock = (lines: readonly Line[]): RichTextBlock[] => {
 };
 
 /** `Flash loan – 12,400 ETH borrowed`, on one line: a text of its own lines could pass for several detectors. */
-const detectionElements = ({ name, message }: Detection): RichTextElement[] => {
+const detectionElements = ({ name, message, between = ' – ' }: Detection): RichTextElement[] => {
   const said = cleanLine(message);
-  return [bold(name), ...(said === '' ? [] : [words(` – ${said}`)])];
+  return [bold(name), ...(said === '' ? [] : [words(`${between}${said}`)])];
 };
 
 const quote = (elements: RichTextElement[]): RichTextQuote => ({ type: 'rich_text_quote', elements });

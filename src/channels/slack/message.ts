@@ -17,7 +17,7 @@ import {
   type Piece,
 } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
-import { moreText, ownTitled, type Said, saidFirst } from '../content/heading.ts';
+import { ownTitled, type Said, saidFirst } from '../content/heading.ts';
 import { describeNews } from '../content/news.ts';
 import { wordingOf } from '../content/reading.ts';
 import { planOf, toMessage } from '../incidents.ts';
@@ -139,7 +139,7 @@ const bodyOf = (
 /** Detectors have a share each, and what they say in full is folded. */
 const foldedBody = (content: Content, { first, more, whole }: Said, sentAt: number): SlackBody | undefined => {
   if (isHuge(content)) return undefined;
-  const blocks = blocksOf({ ...content, detections: first }, moreText({ more }));
+  const blocks = blocksOf({ ...content, detections: first }, more);
   return bodyOf(content, blocks, [...foldedOf(content, sentAt), ...wholeBlocks(whole)]);
 };
 
@@ -157,12 +157,12 @@ const bodyWithFile = (content: Content, { first, more }: Said, alerts: readonly 
   const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
   const left = details.length - facts.length;
   const where = `${left === 0 ? 'All' : `${counted(left, 'more fact')}, and all`} that was said in full: in a file in this message's thread, ${file.name}`;
-  return bodyOf(content, blocksOf(shown, moreText({ more })), [...factBlocks(facts), context(where)], file);
+  return bodyOf(content, blocksOf(shown, more), [...factBlocks(facts), context(where)], file);
 };
 
 /** Everything, or text alone: a part that is missing would not be missed. Our own words are text where they are long. */
 const richBody = (content: Content, sentAt: number, alerts: readonly Alert[], mayAttach: boolean): SlackBody => {
-  const said = saidFirst(content.detections);
+  const said = saidFirst(content);
   const folded = foldedBody(content, said, sentAt);
   if (folded !== undefined) return folded;
   const filed = mayAttach && !content.isOurs ? bodyWithFile(content, said, alerts) : undefined;
@@ -191,7 +191,9 @@ const sizeOf = (text: string): number => escapeSlack(text).length;
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
 const plainBody = (content: Content): SlackBody => {
   // What no text of Slack's holds is cut before anything else is done with it.
-  const detections = content.detections.map((one) => boundDetection(one, LIMITS.text));
+  const { protocols, gist } = content;
+  const found = [...(protocols === undefined ? [] : gist), ...content.detections];
+  const detections = found.map((one) => boundDetection(one, LIMITS.text));
   const { before, happened, after } = partsOf({
     ...content,
     title: shorten(content.title, LIMITS.section),
@@ -205,10 +207,12 @@ const plainBody = (content: Content): SlackBody => {
   return { text: escapeSlack(partsIn(before, shown.join('\n'), rest)), mrkdwn: false };
 };
 
-/** The first fact is the transaction (or when it was stored), the last the item's id. */
+const ID_LABELS = ['Inspection', 'Notification'];
+
+/** The first fact is the transaction (or when it was stored). */
 const minimalBody = ({ headline, details }: Content): SlackBody => {
   const [first] = details;
-  const ids = details.filter(({ label }) => label === details.at(-1)?.label);
+  const ids = details.filter(({ label }) => ID_LABELS.includes(label));
   const facts = [...(first === undefined || ids.includes(first) ? [] : [first]), ...ids];
   const text = [
     shorten(headline, SHORT_LIMIT),

@@ -155,7 +155,8 @@ const detailsOf = ({ details }: Content, room: number): Line[] =>
 
 /** Undefined for a stored notification or an announcement that has no room. `now`: epoch milliseconds. */
 export const layOut = (whole: Content, format: Format, now: number): Block[] | undefined => {
-  const content = { ...ownTitled(whole), detections: whole.detections.map(inOneLine) };
+  const { gist, detections } = whole;
+  const content = { ...ownTitled(whole), gist: gist.map(inOneLine), detections: detections.map(inOneLine) };
   const head = disarmEach(headOf(content), HEAD_ENTITIES);
   const notice = disarmEach(eachNotice(noticesOf(content).below), HEAD_ENTITIES);
   const about = aboutOf(content, format, now);
@@ -216,13 +217,17 @@ const captionOf = (whole: Content, format: Format, now: number): Block[] => {
   return [{ lines: head }, said, ...(isOurs ? apart([{ lines: tail }]) : [{ lines: tail }])];
 };
 
-const isForeign = ({ isOurs, isFollowUp }: Content): boolean => !isOurs && isFollowUp !== true;
+/** Of a follow-up the notice says it. */
+const happenedLines = ({ happened, isOurs, isFollowUp }: Content): readonly Line[] => {
+  if (isFollowUp) return [];
+  return isOurs ? [[{ text: happened }]] : quoted([[{ text: happened }]], 'minimal').lines;
+};
 
 /** The indispensable facts, one in each line; what the service says is quoted. */
 const minimalLines = (content: Content): Line[] => [
   [{ text: shorten(content.title, TITLE_LIMIT) }],
   ...eachNotice(noticesOf(content).above),
-  ...(isForeign(content) ? quoted([[{ text: content.happened }]], 'minimal').lines : [[{ text: content.happened }]]),
+  ...happenedLines(content),
   ...eachNotice(noticesOf(content).below),
   ...content.details
     .filter(({ label }) => INDISPENSABLE.has(label))
@@ -236,15 +241,18 @@ const NOTE_LIMIT = 100;
 /** Room for the line that says how many are left out. */
 const MORE_LIMIT = 30;
 
-const valuePiece = ({ value, code }: Fact): Piece => {
-  const text = shorten(value, FACT_LIMIT);
+/** Of a fact of one protocol, where not all facts fit: a hash does. */
+const TIGHT_LIMIT = 66;
+
+const valuePiece = ({ value, code }: Fact, limit: number): Piece => {
+  const text = shorten(value, limit);
   return code ? { text, mark: 'code' } : { text };
 };
 
-const factLine = (fact: Fact): Line => [
+const factLine = (fact: Fact, limit = FACT_LIMIT): Line => [
   { text: `${fact.label}: ` },
-  valuePiece(fact),
-  ...(fact.note === undefined ? [] : [{ text: ` (${shorten(fact.note, NOTE_LIMIT)})` }]),
+  valuePiece(fact, limit),
+  ...(fact.note === undefined ? [] : [{ text: ` (${shorten(fact.note, Math.min(NOTE_LIMIT, limit))})` }]),
 ];
 
 /** The first lines that fit, and of the very first at least its beginning. */
@@ -262,8 +270,12 @@ const fitGroup = (lines: readonly Line[], room: number): Line[] => {
   return [...shown, [{ text: `[${lines.length - shown.length} more left out]` }]];
 };
 
-/** The facts in at most `room` UTF-16 units (at least 1300); the longest lists give way first. */
+/** The facts in at most `room` UTF-16 units (at least 1300); the longest lists give way first. What is of protocols is one. */
 const factLines = (facts: readonly Fact[], room: number): Line[] => {
-  const groups = [...Map.groupBy(facts, ({ label }) => label).values()].map((same) => same.map(factLine));
+  const listOf = ({ label, isOfOne }: Fact): string => (isOfOne ? '' : label);
+  const isTight = lengthOf(facts.map((one) => factLine(one))) > room;
+  const groups = [...Map.groupBy(facts, listOf).values()].map((same) =>
+    same.map((one) => factLine(one, isTight && one.isOfOne ? TIGHT_LIMIT : FACT_LIMIT)),
+  );
   return fairShares(groups, lengthOf, room).flatMap(([lines, share]) => fitGroup(lines, share));
 };

@@ -2,6 +2,7 @@
 import { beginningOf, cleanLine, counted, shorten, unquoted } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { boundDetection, type Content, type Detection, fairShares } from '../content/content.ts';
+import { moreProtocols } from '../content/heading.ts';
 import {
   type Block,
   disarm,
@@ -64,20 +65,36 @@ export const beginningOfMessage = (content: Content, { format, units, entities, 
   return quoted(disarm(firstLines(lines, units), entities), format);
 };
 
+/** Where addresses are short in what is shown first. */
+const isShortened = ({ gist, detections }: Content): boolean =>
+  gist.some(({ message }, index) => detections[index]?.message.startsWith(message.replace(/…$/, '')) !== true);
+
+/** What is shown first, where that is not all; none else. Few lines of several protocols are read at once. */
+const briefLines = (content: Content, { format, units }: Room, needed: number): Line[] => {
+  const { gist, detections, protocols } = content;
+  const cost = quoteCost(format);
+  if (protocols !== undefined) return detectionLines(gist, Math.min(SEVERAL_LIMIT, units / 2), cost);
+  const isLong = detections.length > 1 && needed > VISIBLE_LIMIT;
+  return format === 'rich' && (isLong || isShortened(content)) ? detectionLines(gist, VISIBLE_LIMIT, cost) : [];
+};
+
 /** A long text of one detector must not push what others say out of sight: each has its share, and the whole is folded. */
-const asDetections = ({ detections }: Content, { format, units, entities }: Room): Said => {
+const asDetections = (content: Content, place: Room): Said => {
+  const { format, units, entities } = place;
+  const { detections } = content;
   const cost = quoteCost(format);
   const whole = wholeDetections(detections);
   const needed = lengthOf(whole) + cost * whole.length;
-  const isShared = format === 'rich' && detections.length > 1 && needed > VISIBLE_LIMIT;
-  const brief = isShared ? detectionLines(detections, VISIBLE_LIMIT, cost) : [];
+  const brief = briefLines(content, place, needed);
   const room = units - lengthOf(brief);
   const full = detectionLines(detections, needed <= room ? room : room - REMARK_ROOM, cost);
   const remark: Block = { lines: omissionLines(detections, whole, full) };
   const block = (lines: readonly Line[], limit: number): Block => quoted(disarm(lines, limit), format);
-  if (!isShared) return { first: [block(full, entities), remark], folded: [] };
+  if (brief.length === 0) return { first: [block(full, entities), remark], folded: [] };
   const half = Math.floor(entities / 2);
-  return { first: [block(brief, half)], folded: [block(full, half), remark] };
+  const more = moreProtocols(content);
+  const first = [quoted(disarm(brief, half), format, SEVERAL_LIMIT), { lines: more === '' ? [] : [[{ text: more }]] }];
+  return { first, folded: [block(full, half), remark] };
 };
 
 /** What happened, in the room that there is: what detectors say is cut, and counted. Undefined for a text that has no room. */
@@ -91,13 +108,16 @@ export const saidOf = (content: Content, room: Room): Said | undefined => {
 /** UTF-16 units, where nothing is cut. */
 export const neededFor = (content: Content, format: Format): number => {
   const lines = content.message === undefined ? wholeDetections(content.detections) : messageLines(content);
-  return lengthOf(lines) + quoteCost(format) * lines.length + VISIBLE_LIMIT;
+  const brief = content.protocols === undefined ? VISIBLE_LIMIT : SEVERAL_LIMIT;
+  return lengthOf(lines) + quoteCost(format) * lines.length + brief;
 };
 
 // What happened, in the words of the service: text from outside, so it stands in a quote.
 
 /** What a reader sees before a tap: longer texts are folded. */
 const VISIBLE_LIMIT = 450;
+/** Of the lines of several protocols, which are short. */
+const SEVERAL_LIMIT = 900;
 /** Of each detector at least this much is shown, or nothing. */
 const SHARE_MIN = 60;
 const NAME_LIMIT = 240;
@@ -113,9 +133,9 @@ const PLAIN_QUOTE = '> ';
 const quoteCost = (format: Format): number => (format === 'rich' ? 0 : PLAIN_QUOTE.length);
 
 /** The lines as those of somebody else. */
-export const quoted = (lines: readonly Line[], format: Format): Block => {
+export const quoted = (lines: readonly Line[], format: Format, limit = VISIBLE_LIMIT): Block => {
   if (format !== 'rich') return { lines: lines.map((line) => [{ text: PLAIN_QUOTE }, ...line]) };
-  return { lines, as: lengthOf(lines) > VISIBLE_LIMIT ? 'folded' : 'quote' };
+  return { lines, as: lengthOf(lines) > limit ? 'folded' : 'quote' };
 };
 
 /** In one line, so that no line break in it can begin a line that passes for ours, and no more than a message holds. */
@@ -125,11 +145,11 @@ export const inOneLine = (detection: Detection): Detection => {
 };
 
 /** At most `limit` UTF-16 units. In quotes of letters, too: a locked phone shows no other ones. */
-const detectionLine = ({ name, message }: Detection, limit: number): Line => {
+const detectionLine = ({ name, message, between = ': ' }: Detection, limit: number): Line => {
   const label = shorten(unquoted(name), Math.min(NAME_LIMIT, limit - 2));
-  const room = limit - label.length - 4;
+  const room = limit - label.length - 2 - between.length;
   const said = room > 0 ? shorten(unquoted(message), room) : '';
-  return [{ text: '“' }, { text: label, mark: 'b' }, { text: said === '' ? '”' : `: ${said}”` }];
+  return [{ text: '“' }, { text: label, mark: 'b' }, { text: said === '' ? '”' : `${between}${said}”` }];
 };
 
 /** What each detector said, in at most `room` UTF-16 units; `cost`: of a line beside its text. */

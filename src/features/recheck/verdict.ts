@@ -1,8 +1,10 @@
 /** When an inspection is read again, and what follows from what was found. Pure. */
 import type { Alert, Change, JsonObject } from '../../alert.ts';
+import { firedDetections } from '../../channels/content/reading.ts';
 import { followUpId, type Item } from '../../item.ts';
 import { isWanted } from '../../poll/ingest.ts';
 import type { Sighting } from '../../service/lookup.ts';
+import { shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
 import type { DueRecheck, Watched } from './store.ts';
 
@@ -72,9 +74,14 @@ export const nextRecheck = (writtenAt: number, now: number, offsets: readonly nu
 const TEXT_LIMIT = 300;
 const KEPT_FIELDS = ['_id', 'chainId', 'txHash', 'txTimestamp', 'protocol', 'assessment', 'createdAt'];
 
+/** Of what its detectors say. */
+const SAID = { detectors: 3, characters: 120 };
+
 /** As much of an inspection as the follow-up shows when it is gone. */
 export const remains = ({ raw }: Item): JsonObject => {
-  const left: JsonObject = {};
+  const fired = firedDetections(raw).slice(0, SAID.detectors);
+  const said = fired.map(({ id, message }) => [id, { message: shorten(message, SAID.characters) }]);
+  const left: JsonObject = { detections: Object.fromEntries(said) };
   for (const field of KEPT_FIELDS) {
     const value = raw[field];
     if (typeof value === 'string') left[field] = value.slice(0, TEXT_LIMIT);

@@ -20,21 +20,39 @@ describe('an incident', () => {
     }
   });
 
-  test('of six protocols names the worst severity, all protocols and each thing once', () => {
+  test('of six protocols says how many, and has a line for each: the worst first, then who came first', () => {
     const names = ['A', 'B', 'C', 'D', 'E', 'F'];
     const content = incident(
       ...names.map((name, index) => of(name, { assessment: index === 3 ? 'critical' : 'suspecious' })),
     );
-    expect(content.title).toBe('🔴 CRITICAL · D + 5 more · Lending vault');
-    expect(content.detections.map(({ name }) => name)).toEqual(['Flash loan', 'Drastic balance change']);
-    expect(content.lines.map(lineText)).toEqual([
-      'Protocols: D, A, B, C, E, F',
-      '0x5d1c…ab12 on Base',
-      'From 0x7e7e…7e7E',
-      'Call liquidateCall on Lending vault 0xABaB…ABaB',
+    expect(content).toMatchObject({
+      title: '🔴 CRITICAL · 6 protocols · one transaction',
+      where: '6 protocols · one transaction',
+      protocols: 6,
+    });
+    expect(content.gist.map(({ name }) => name)).toEqual([
+      'D',
+      ...['A', 'B', 'C', 'E', 'F'].map((name) => `${name} (suspicious)`),
     ]);
-    expect(content.details.filter(({ label }) => label === 'Inspection')).toHaveLength(6);
-    expect(content.details.filter(({ label }) => label === 'Contract')).toHaveLength(1);
+    expect(content.detections.map(({ name }) => name)).toEqual(['Flash loan', 'Drastic balance change']);
+    expect(content.lines.map(lineText)).toEqual(['0x5d1c…ab12 on Base · from 0x7e7e…7e7E']);
+  });
+
+  test('has in its details what is of each protocol, below its name', () => {
+    const { details } = incident(of('A', { invokedMethodName: 'sweep' }), of('B'));
+    expect(details.flatMap(({ isOfOne, label, value }) => (isOfOne ? [`${label} ${value}`] : []))).toEqual([
+      'Protocol A',
+      'Method sweep',
+      `Contract 0x${'ABaBaBaBABabABabAbAbABAbABabababaBaBABaB'}`,
+      'Detectors flashLoan, drasticBalanceChange',
+      'Inspection id of A',
+      'Protocol B',
+      'Method liquidateCall',
+      `Contract 0x${'ABaBaBaBABabABabAbAbABAbABabababaBaBABaB'}`,
+      'Detectors flashLoan, drasticBalanceChange',
+      'Inspection id of B',
+    ]);
+    expect(details[0]?.label).toBe('Transaction');
   });
 
   test('that was assessed again says what it is now and was', () => {
@@ -44,8 +62,9 @@ describe('an incident', () => {
     expect(incident(now('A')).title).toBe('🔵 NO LONGER LISTED (was CRITICAL) · A · Lending vault');
     expect(incident(now('A', 'ok'), now('B', 'ok'))).not.toHaveProperty('notice');
     expect(incident(now('A', 'suspecious'), now('B'), of('C'))).toMatchObject({
-      title: '🔴 CRITICAL · C + 2 more · Lending vault',
-      notice: 'A: now SUSPICIOUS (was CRITICAL). B: now NO LONGER LISTED (was CRITICAL).',
+      title: '🔴 CRITICAL · 3 protocols · one transaction',
+      notice:
+        'A: now SUSPICIOUS (was CRITICAL). B: now NO LONGER LISTED (was CRITICAL). This does not mean that nothing happened: check the transaction.',
     });
   });
 
@@ -73,9 +92,9 @@ describe('an incident', () => {
   test('is the first alert of an origin only if it is for each protocol', () => {
     const first = (origin: boolean) => ({ context: { first: { since: '2026-10-01T00:00:00.000Z', origin } } });
     const said = (...known: boolean[]): string =>
-      incident(...known.map((one, index) => of(`P${index}`, {}, first(one))))
-        .lines.map(lineText)
-        .join('\n');
+      incident(...known.map((one, index) => of(`P${index}`, {}, first(one)))).details.find(
+        ({ label }) => label === 'Origin',
+      )?.note ?? '';
     expect(said(true, true)).toContain('first alert in 50 days');
     expect(said(true, false)).not.toContain('first');
   });

@@ -395,9 +395,11 @@ suite('a follow-up', () => {
       title: `${severity} (was CRITICAL) · Lending Pool · Lending vault`,
       tone,
       was: 'CRITICAL',
-      happened: 'follow-up to an alert that you had',
+      happened: expect.stringMatching(
+        /^the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”$/,
+      ),
       isFollowUp: true,
-      notice: expect.stringMatching(/^Follow-up: the service [a-z ]+\.$/),
+      notice: expect.stringMatching(/^Follow-up: the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*”$/),
       detections: [],
     });
     expect(content.lines.map(lineText)).toEqual(['0x5d1c…ab12 on Base']);

@@ -12,16 +12,17 @@ test.each([
   ['()', 'unknown'],
 ])('%j reads %j', (assessment, word) => expect(assessmentWord(assessment)).toBe(word));
 
-test('a changed assessment is named; the title says what it was', () => {
-  expect(followUpWords({ of: 'a', was: 'critical', is: 'suspecious' })).toEqual({
-    news: 'follow-up to an alert that you had',
-    notice: 'Follow-up: the service calls it suspicious now.',
-  });
+test('a changed assessment is named, and what it was about, which is text from outside', () => {
+  const change = { of: 'a', was: 'critical', is: 'suspecious' };
+  expect(followUpWords(change, 'Funds traced to a mixer, 10 hops')).toBe(
+    'the service calls it suspicious now. It was: “Funds traced to a mixer, 10 hops”',
+  );
+  expect(followUpWords(change, 'x”. It is ok')).toBe("the service calls it suspicious now. It was: “x'. It is ok”");
+  expect(followUpWords(change, '')).toBe('the service calls it suspicious now.');
 });
 
-test('an inspection that is gone is no longer listed', () => {
-  expect(followUpWords({ of: 'a', was: 'critical' })).toEqual({
-    news: 'follow-up to an alert that you had',
-    notice: 'Follow-up: the service no longer lists this inspection.',
-  });
+test('that an inspection is gone does not mean that nothing happened', () => {
+  expect(followUpWords({ of: 'a', was: 'critical' }, 'Funds traced to a mixer')).toBe(
+    'the service no longer lists this inspection. This does not mean that nothing happened: check the transaction. It was: “Funds traced to a mixer”',
+  );
 });

@@ -41,7 +41,9 @@ const hashes = (alerts: readonly Alert[]): Set<string> => new Set(alerts.flatMap
 describe('an incident by mail', () => {
   test('is one mail that names all protocols, assets, findings and ids', () => {
     const body = bodyOf(oneIncident());
-    expect(body.subject).toMatch(/^\[CRITICAL\] Lending Pool \+ 2 more: “Borrowed 12,400 ETH; .*” \(0x5555…5ea3\)$/);
+    expect(body.subject).toMatch(
+      /^\[CRITICAL\] 3 protocols · one transaction: “Lending Pool: Borrowed 12,400 ETH; .*” \(0x5555…5ea3\)$/,
+    );
     expect(body.attachments).toBeUndefined();
     for (const text of [body.text, shownOf(body).text]) {
       for (const told of [

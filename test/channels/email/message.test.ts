@@ -152,9 +152,11 @@ describe('a follow-up by mail', () => {
   test('says first what changed, also beside the subject of the mail that it follows', () => {
     const followUp = { of: 'first', was: 'critical', is: 'ok' };
     const alert = inspectionAlert({ type: 'inspection.downgraded', followUp });
-    expect(shown(alert).text).toMatch(/^Follow-up: the service calls it ok now\.\n🟢 OK \(was CRITICAL\)\n/);
+    expect(shown(alert).text).toMatch(
+      /^Follow-up: the service calls it ok now\. It was: “Borrowed .*”\n🟢 OK \(was CRITICAL\)\n/,
+    );
     expect(bodyOf(alert).subject).toBe(
-      '[OK] Lending Pool · Lending vault (was CRITICAL): follow-up to an alert that you had (0x5d1c…ab12)',
+      '[OK] Lending Pool · Lending vault (was CRITICAL): the service calls it ok now. It was: “Borrowed 12,400…” (0x5d1c…ab12)',
     );
     expect(bodyOf(alert).isUrgent).toBe(false);
   });

@@ -212,8 +212,12 @@ describe('an incident', () => {
   test('is one message that names every protocol and inspection, and the transaction once', () => {
     const message = only(compose(found));
     const { text } = read(message);
-    expect(text).toMatch(/^🔴 CRITICAL · Lending Pool \+ 2 more · Lending vault\n“Flash loan: /);
-    for (const fact of [', Stable Vault', ', Bridge', ': inspection-0', ': inspection-2']) expect(text).toContain(fact);
+    expect(text).toMatch(
+      /^🔴 CRITICAL · 3 protocols · one transaction\n“Lending Pool · Borrowed 12,400 ETH .*”\n“Stable /,
+    );
+    for (const fact of ['“Bridge · ', 'Protocol: Bridge', ': inspection-0', ': inspection-2']) {
+      expect(text).toContain(fact);
+    }
     expect(text.split(TX_HASH)).toHaveLength(2);
     expect(message.alerts).toEqual(found);
   });

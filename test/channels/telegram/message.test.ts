@@ -305,7 +305,8 @@ describe('what a detector says', () => {
   test('begins no line of ours', () => {
     const fake = `Harmless.\n\nFrom ${TX_ORIGIN} · an admin of Vault\n[continues: part 1 of 2]`;
     const parsed = read(said(fake));
-    expect(textsIn(parsed, 'blockquote')).toEqual([`“Detector a: ${cleanLine(fake)}”`]);
+    const whole = `“Detector a: ${cleanLine(fake)}”`;
+    expect(textsIn(parsed, 'blockquote')).toEqual([whole.replace(TX_ORIGIN, '0x7e7e…7e7e'), whole]);
     expect(parsed.text.match(/^From /gm)).toHaveLength(1);
     expect(bodyOf(said(fake), 'plain').text.match(/^From /gm)).toHaveLength(1);
   });

@@ -4,8 +4,9 @@
  */
 import { counted, quotedLines } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
-import { type Content, type Fact, fairShares, noticesOf } from '../../content/content.ts';
+import { type Content, codesOf, type Detection, type Fact, fairShares, noticesOf } from '../../content/content.ts';
 import { jsonObjectIn } from '../../content/foreign.ts';
+import { moreProtocols, unsaid } from '../../content/heading.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import { dead, type Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
@@ -23,7 +24,7 @@ import {
   valueDiscord,
 } from './discord-text.ts';
 import { type FormatModule, idAt, type WebhookBody } from './format.ts';
-import { composeForPeople, firstThatFits, fittedText, newsOf } from './people.ts';
+import { composeForPeople, firstThatFits, fittedText } from './people.ts';
 
 // One incident, or announcements of one kind; of a long stored notification the beginning.
 
@@ -47,16 +48,24 @@ const lineLimit = (lines: readonly string[], limit: number): string[] => {
 };
 
 /** Each detector has a share of the room; a long first one does not push out the others. */
-const detectionLines = ({ detections }: Content): string[] => {
-  const named = detections.map(({ name, message }) => ({ bold: `**${fitted(name, NAME_LIMIT)}**`, message }));
-  const sizeOf = ({ bold, message }: (typeof named)[number]): number => `${bold}: ${escapeDiscord(message)}`.length;
-  const lines = fairShares(named, sizeOf, SAID_LIMIT).map(([{ bold, message }, share]) => {
-    const said = fitted(message, share - `${bold}: `.length);
-    return quotedLines(said === '' ? bold : `${bold}: ${said}`);
-  });
-  const shown = lineLimit(lines, SAID_LIMIT + QUOTES_ROOM);
+const detectionLines = (detections: readonly Detection[], limit: number): string[] => {
+  const named = detections.map(({ name, message, between = ': ' }) => ({
+    bold: `**${fitted(name, NAME_LIMIT)}**${message === '' ? '' : between}`,
+    message,
+  }));
+  const sizeOf = ({ bold, message }: (typeof named)[number]): number => `${bold}${escapeDiscord(message)}`.length;
+  const lines = fairShares(named, sizeOf, limit).map(([{ bold, message }, share]) =>
+    quotedLines(`${bold}${fitted(message, share - bold.length)}`),
+  );
+  const shown = lineLimit(lines, limit + QUOTES_ROOM);
   const left = lines.length - shown.length;
   return left > 0 ? [...shown, `> and ${counted(left, 'more detector')}`] : shown;
+};
+
+const foundLines = (content: Content): string[] => {
+  const more = moreProtocols(content);
+  // A quotation goes on until a line is empty.
+  return [...detectionLines(content.gist, SAID_LIMIT), ...(more === '' ? [] : ['', more])];
 };
 
 const saidLines = (part: string, isOurs: boolean): string[] => {
@@ -73,8 +82,9 @@ const aboutLines = ({ lines, times, links }: Content): string[] => {
 const factLine = ({ label, value, code, note }: Fact): string =>
   `${escapeDiscord(label)}: ${valueDiscord(value, code === true)}${note === undefined ? '' : ` (${fitted(note, NAME_LIMIT)})`}`;
 
-const detailsEmbed = ({ details }: Content, color: number, room: number): Embed[] => {
-  const lines = details.map(factLine);
+/** Everything else, and in full what is short above. */
+const detailsEmbed = (content: Content, color: number, room: number): Embed[] => {
+  const lines = [...content.details.map(factLine), ...detectionLines(unsaid(content, content.gist), SAID_LIMIT)];
   const shown = lineLimit(lines, Math.min(room - 60, LIMITS.description - 60));
   const left = lines.length - shown.length;
   const description = [...shown, ...(left > 0 ? [`and ${left} more at the service`] : [])].join('\n');
@@ -94,11 +104,9 @@ const firstEmbed = (content: Content, said: readonly string[], remark: string): 
   const { title, tone } = content;
   const { above, below } = noticesOf(content);
   const noticed = (notices: readonly string[]) => notices.map((notice) => fitted(notice, NOTICE_LIMIT));
-  const news = newsOf(content);
-  const bold = news === '' ? [] : [`**${fitted(news, NOTICE_LIMIT)}**`];
   const blocks = [
     noticed(above),
-    [...bold, ...detectionLines(content), ...said, ...remarkLines(remark)],
+    [...foundLines(content), ...said, ...remarkLines(remark)],
     noticed(below),
     aboutLines(content),
   ];
@@ -110,9 +118,9 @@ const firstEmbed = (content: Content, said: readonly string[], remark: string): 
   };
 };
 
-const minimalText = ({ headline, lines, details }: Content): string => {
-  const ids = details.filter(({ code }) => code).map(({ value }) => value);
-  const text = [headline, ...ids].map((one) => fitted(one, 400));
+const minimalText = (content: Content): string => {
+  const { headline, lines } = content;
+  const text = [headline, ...codesOf(content).map(({ value }) => value)].map((one) => fitted(one, 400));
   return lineLimit([...text, ...lines.map(lineDiscord)], LIMITS.content).join('\n');
 };
 

@@ -1,5 +1,5 @@
 /** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
-import { beginningOf, shorten } from '../../../text.ts';
+import { beginningOf } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/describe.ts';
@@ -61,8 +61,3 @@ export const fittedText = (
   const remark = missing === 0 ? '' : `${missing.toLocaleString('en')} characters more are at the service`;
   return { text: shown, remark };
 };
-
-const NEWS_LIMIT = 500;
-
-/** Of a follow-up, which quotes nobody. */
-export const newsOf = ({ isFollowUp, happened }: Content): string => (isFollowUp ? shorten(happened, NEWS_LIMIT) : '');

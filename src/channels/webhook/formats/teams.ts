@@ -4,10 +4,11 @@
  */
 import { counted, shorten } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
-import { type Content, type Fact, fairShares, noticesOf } from '../../content/content.ts';
+import { type Content, codesOf, type Detection, type Fact, fairShares, noticesOf } from '../../content/content.ts';
+import { moreProtocols, unsaid } from '../../content/heading.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import type { FormatModule, WebhookBody, WebhookRequest } from './format.ts';
-import { composeForPeople, firstThatFits, fittedText, newsOf } from './people.ts';
+import { composeForPeople, firstThatFits, fittedText } from './people.ts';
 import {
   type Action,
   type Block,
@@ -37,13 +38,15 @@ const SAID_LIMITS = [4000, 2000, 1000, 400, 150];
 const PART_SIZES = [4000, 2000, 1000];
 const DETAILS_ID = 'details';
 
-const detectionBlocks = ({ detections }: Content, limit: number): Block[] => {
+const detectionBlocks = (detections: readonly Detection[], limit: number): Block[] => {
   const some = detections.slice(0, DETECTIONS_MAX);
   const left = detections.length - some.length;
-  const blocks = fairShares(some, ({ message }) => message.length, limit).flatMap(([{ name, message }, share]) => {
-    const said = shorten(message.replaceAll('\n', ' '), share);
-    return small(run(shorten(name, NAME_LIMIT), { weight: 'Bolder' }), run(said === '' ? '' : `: ${said}`));
-  });
+  const blocks = fairShares(some, ({ message }) => message.length, limit).flatMap(
+    ([{ name, message, between = ': ' }, share]) => {
+      const said = shorten(message.replaceAll('\n', ' '), share);
+      return small(run(shorten(name, NAME_LIMIT), { weight: 'Bolder' }), run(said === '' ? '' : `${between}${said}`));
+    },
+  );
   return quoteBlock([...blocks, ...small(run(left > 0 ? `and ${counted(left, 'more detector')}` : ''))]);
 };
 
@@ -64,12 +67,14 @@ const factBlock = ({ label, value, url, code, note }: Fact): Block[] => {
   return small(run(`${label}: `, { isSubtle: true }), shown, noted);
 };
 
-/** Folded where the card has an action that unfolds them. */
-const detailsBlocks = ({ details }: Content, isFolded: boolean): Block[] => {
+/** And in full what is short above. Folded where the card has an action that unfolds them. */
+const detailsBlocks = (content: Content, isFolded: boolean, room: number): Block[] => {
+  const { details, gist } = content;
   if (details.length === 0) return [];
   const left = details.length - FACTS_MAX;
   const more = small(run(left > 0 ? `and ${left} more at the service` : ''));
-  const items = [...details.slice(0, FACTS_MAX).flatMap(factBlock), ...more];
+  const whole = detectionBlocks(unsaid(content, gist), room);
+  const items = [...details.slice(0, FACTS_MAX).flatMap(factBlock), ...more, ...whole];
   return [{ type: 'Container', ...(isFolded ? ({ id: DETAILS_ID, isVisible: false } as const) : {}), items }];
 };
 
@@ -101,14 +106,14 @@ const firstCard = (
 ) => {
   const { title, headline, tone, lines, times } = content;
   const { above, below } = noticesOf(content);
-  const details = hasDetails ? detailsBlocks(content, hasActions) : [];
+  const details = hasDetails ? detailsBlocks(content, hasActions, room) : [];
   return cardRequest(
     shorten(headline, NOTICE_LIMIT),
     [
       headBlock(tone, shorten(title, TITLE_LIMIT)),
       ...above.flatMap(noticeBlock),
-      ...small(run(newsOf(content), { weight: 'Bolder' })),
-      ...detectionBlocks(content, room),
+      ...detectionBlocks(content.gist, room),
+      ...small(run(moreProtocols(content))),
       ...said,
       ...below.flatMap(noticeBlock),
       ...lines.flatMap(lineBlock),
@@ -134,9 +139,10 @@ const fittedCard = (content: Content, said: readonly Block[], format: Format): W
 /** Fewer of the lines and ids where all of them make the card too large. */
 const MINIMAL_BLOCKS = [18, 9, 4, 1, 0];
 
-const minimalCard = ({ headline, details, lines }: Content): WebhookRequest => {
+const minimalCard = (content: Content): WebhookRequest => {
+  const { headline, lines } = content;
   const happened = shorten(headline, NOTICE_LIMIT);
-  const ids = details.filter(({ code }) => code).slice(0, DETECTIONS_MAX);
+  const ids = codesOf(content).slice(0, DETECTIONS_MAX);
   const all = [...lines.flatMap(lineBlock), ...ids.flatMap(factBlock)];
   return firstThatFits(
     MINIMAL_BLOCKS,
