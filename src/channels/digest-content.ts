@@ -44,6 +44,8 @@ export interface DigestItem {
   remarks: string[];
   /** Names of those that fired: at most twelve entries, of which the last may be `3 more`. */
   detectors: string[];
+  /** What is shown of the detections, see `Content`. */
+  gist: Detection[];
   detections: Detection[];
   /** The whole text of a stored notification; may be long and of several lines. */
   message?: string | undefined;
@@ -95,8 +97,11 @@ export interface DigestContent {
 
 export const HASH_LIMIT = 200;
 
+/** What is seen of a table at a glance. */
+const ROWS = 3;
+
 /** The first rows of a table, and how many more it has. */
-export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more: number } => ({
+export const topOf = ({ counts }: CountTable, limit = ROWS): { rows: Count[]; more: number } => ({
   rows: counts.slice(0, limit),
   more: Math.max(0, counts.length - limit),
 });

@@ -155,11 +155,11 @@ const candidateOf = (incident: readonly Read[], wording: Wording, timeZone: stri
   if (first === undefined) throw new Error('an incident has at least one alert');
   const readings = incident.flatMap(({ reading }) => reading ?? []);
   const { heading, detections, message, finding, traits } = wordsOf(readings, first.text, wording);
-  const { severity, tone, sign, title, happened, said, headline, protocol } = heading;
+  const { severity, tone, sign, title, happened, said, headline, protocol, gist } = heading;
   const { first: time } = ends(incident.map(({ alert }) => timeOf(alert)));
   const at = Number.isNaN(time) ? undefined : time;
   const item = {
-    ...{ severity: shorten(severity, NAME_LIMIT), tone, sign, title, happened, said, detections },
+    ...{ severity: shorten(severity, NAME_LIMIT), tone, sign, title, happened, said, gist, detections },
     headline: shorten(headline, HEADLINE_LIMIT),
     protocol: shorten(protocol, NAME_LIMIT),
     detectors: detectorNames(detections),

@@ -8,9 +8,9 @@ import type { DigestFile } from './digest-content.ts';
 /** Paragraphs; empty ones are left out. */
 export const partsIn = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
-const detectionLine = ({ name, message }: Detection): string => {
+const detectionLine = ({ name, message, between = ' – ' }: Detection): string => {
   const said = cleanLine(message);
-  return said === '' ? name : `${name} – ${said}`;
+  return said === '' ? name : `${name}${between}${said}`;
 };
 
 const factLines = ({ label, value, note, url }: Fact): string[] => [
@@ -18,11 +18,17 @@ const factLines = ({ label, value, note, url }: Fact): string[] => [
   ...(url === undefined ? [] : [url]),
 ];
 
+/** What was found, in full; of several protocols first in a line for each. */
+export const foundIn = ({ protocols, gist, detections }: Content): Detection[] => [
+  ...(protocols === undefined ? [] : gist),
+  ...detections,
+];
+
 /** `happened`: of each detector, or a stored notification; quoted, unless it is ours. */
 export const partsOf = (content: Content): { before: string; happened: string[]; after: string } => {
-  const { title, detections, message, isOurs, lines, times, links, details } = content;
+  const { title, message, isOurs, lines, times, links, details } = content;
   const { above, below } = noticesOf(content);
-  const said = [...detections.map(detectionLine), ...(message === undefined ? [] : [message])];
+  const said = [...foundIn(content).map(detectionLine), ...(message === undefined ? [] : [message])];
   return {
     before: [title, ...above].join('\n'),
     happened: isOurs ? said : said.map(quotedLines),

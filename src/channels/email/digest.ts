@@ -22,7 +22,6 @@ const WORST_MAX = 3;
 const SAID_LIMIT = 400;
 /** Of an item that is not among the worst. */
 const HAPPENED_LIMIT = 160;
-const ROWS_MAX = 8;
 
 /** `saidLines`: from outside. */
 type ShownItem = DigestItem & { saidLines: string[] };
@@ -35,9 +34,9 @@ interface Shown {
   rest: string;
 }
 
-const saidIn = ({ detections, message, happened }: DigestItem): string[] => {
+const saidIn = ({ gist, message, happened }: DigestItem): string[] => {
   const said = [
-    ...detections.filter((detection) => detection.message !== '').map(detectionText),
+    ...gist.filter((one) => one.message !== '').map(detectionText),
     ...(message === undefined ? [] : [message]),
   ];
   return (said.length === 0 ? [happened] : said.slice(0, WORST_MAX)).map((text) =>
@@ -51,7 +50,7 @@ const shownOf = (content: DigestContent, file: string): Shown => {
   const more = items.length - INLINE_MAX;
   return {
     worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, saidLines: saidIn(item) })),
-    tables: tables.map((table) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
+    tables: tables.map((table) => ({ title: table.title, ...topOf(table) })),
     others: items
       .slice(WORST_MAX, INLINE_MAX)
       .map((item) => ({ ...item, saidLines: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),

@@ -6,6 +6,7 @@ import { chunksOf, packed, type Sliced } from '../../chunks.ts';
 import { cleanLine, quotedLines, shorten, shortenAddresses } from '../../text.ts';
 import type { ComposeContext, Format } from '../channel.ts';
 import type { Detection } from '../content/content.ts';
+import { unsaid } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
 import { describeDigest } from '../digest.ts';
 import {
@@ -37,6 +38,7 @@ import {
   section,
   textSection,
   titleBlock,
+  wholeBlocks,
   within,
   words,
 } from './blocks.ts';
@@ -110,16 +112,15 @@ const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;
 const SAID_LIMIT = 300;
 const MESSAGE_LIMIT = 1000;
-const ROWS_MAX = 5;
 /** How many of the worst items are shown at length: the first number that leaves enough room. */
-const WORST = [6, 3, 0] as const;
+const WORST = [3, 0] as const;
 /** Above these numbers blocks never have room, so they are not even tried: a storm has thousands of alerts. */
 const WHOLE_MAX = LIMITS.blocks / 2;
 const LIST_MAX = 200;
 
 /** `Detectors: 8 × Flash loan, 3 × Mixer and 2 more` */
 const tableLine = (table: CountTable): RichTextElement[] => {
-  const { rows, more } = topOf(table, ROWS_MAX);
+  const { rows, more } = topOf(table);
   const shown = rows.flatMap(({ name, count, url }, index) => [
     words(`${index === 0 ? ': ' : ', '}${count} × `),
     elementOf({ text: shortName(name), url }),
@@ -152,17 +153,17 @@ const itemBlock = (item: DigestItem, detections: Detection[], message: string | 
 
 /** The first message of a detector; the beginning of a stored notification. */
 const gistItem = (item: DigestItem): RichTextBlock => {
-  const said = item.detections.find(({ message }) => message !== '') ?? item.detections[0];
+  const said = item.gist.find(({ message }) => message !== '') ?? item.gist[0];
   const short = said === undefined ? [] : [{ ...said, message: shorten(cleanLine(said.message), SAID_LIMIT) }];
   return itemBlock(item, short, item.message && shorten(item.message, MESSAGE_LIMIT));
 };
 
-/** Rows whose addresses are shortened above. */
+/** Of tables that are cut above, or whose addresses are. */
 const wholeRows = ({ tables }: DigestContent): ContextBlock[] =>
   tables
-    .map((table) => [table.title, ...rowsOf(table)].join('\n'))
-    .filter((text) => shortName(text) !== text)
-    .map((text) => context(text));
+    .map((table) => ({ text: [table.title, ...rowsOf(table)].join('\n'), isCut: topOf(table).more > 0 }))
+    .filter(({ text, isCut }) => isCut || shortName(text) !== text)
+    .map(({ text }) => context(text));
 
 const FENCE_ROOM = 10;
 
@@ -200,10 +201,16 @@ const withWorst = (content: DigestContent, attachments: MessageAttachment[]): Sl
 
 const wholeBody = (content: DigestContent): SlackBody | undefined => {
   if (content.items.length > WHOLE_MAX) return undefined;
-  const shown = content.items.map((item) => itemBlock(item, item.detections, item.message));
   const [most] = WORST;
-  const list = listOf(content, ({ message: _message, ...item }) => lineOf(item), shown.slice(most));
-  return bodyOf(content, shown.slice(0, most), list);
+  const worst = content.items.slice(0, most);
+  const others = content.items.slice(most).map((item) => itemBlock(item, item.detections, item.message));
+  const whole = worst.flatMap((item) => wholeBlocks(unsaid(item, item.gist)));
+  const list = listOf(content, ({ message: _message, ...item }) => lineOf(item), [...whole, ...others]);
+  return bodyOf(
+    content,
+    worst.map((item) => itemBlock(item, item.gist, item.message)),
+    list,
+  );
 };
 
 function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {

@@ -21,7 +21,7 @@ import { ownTitled, type Said, saidFirst } from '../content/heading.ts';
 import { describeNews } from '../content/news.ts';
 import { wordingOf } from '../content/reading.ts';
 import { planOf, toMessage } from '../incidents.ts';
-import { partsIn, partsOf, wholeFile } from '../whole.ts';
+import { foundIn, partsIn, partsOf, wholeFile } from '../whole.ts';
 import { isHook } from './address.ts';
 import {
   colored,
@@ -191,9 +191,8 @@ const sizeOf = (text: string): number => escapeSlack(text).length;
 /** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
 const plainBody = (content: Content): SlackBody => {
   // What no text of Slack's holds is cut before anything else is done with it.
-  const { protocols, gist } = content;
-  const found = [...(protocols === undefined ? [] : gist), ...content.detections];
-  const detections = found.map((one) => boundDetection(one, LIMITS.text));
+  const detections = content.detections.map((one) => boundDetection(one, LIMITS.text));
+  const found = foundIn({ ...content, detections });
   const { before, happened, after } = partsOf({
     ...content,
     title: shorten(content.title, LIMITS.section),
@@ -202,7 +201,7 @@ const plainBody = (content: Content): SlackBody => {
   const rest = within(after, LIMITS.text / 2);
   const room = LIMITS.text - sizeOf(before) - sizeOf(rest) - happened.length - 4;
   const shown = fairShares(happened, sizeOf, room).map(([text, share], index) =>
-    within(text, share, detections[index]?.leftOut),
+    within(text, share, found[index]?.leftOut),
   );
   return { text: escapeSlack(partsIn(before, shown.join('\n'), rest)), mrkdwn: false };
 };

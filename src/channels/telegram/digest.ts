@@ -48,10 +48,10 @@ import { NOTICE_LIMIT, noticeLines, quoted } from './said.ts';
 type Size = Record<'title' | 'notice' | 'table' | 'name' | 'said', number>;
 
 const IN_TEXT: Size = { title: 240, notice: 500, table: 300, name: 120, said: 160 };
-const IN_CAPTION: Size = { title: 140, notice: 120, table: 60, name: 80, said: 90 };
+const IN_CAPTION: Size = { title: 140, notice: 300, table: 60, name: 80, said: 90 };
 
 /** The worst, which are shown before all else. */
-const TOP = 6;
+const TOP = 5;
 
 const rowText = ({ name, count }: Count): string => `${shortenAddresses(name, { head: 6, tail: 4 })} ×${count}`;
 
@@ -61,8 +61,8 @@ const rowPieces = (row: Count, index: number, limit: number): Piece[] => {
 };
 
 /** `Detectors: Flash loan ×80, Mixer ×12 + 3 more`; at least the first name is shown. */
-const tableLine = (table: CountTable, limit: number): Line => {
-  const { rows } = topOf(table);
+const tableLine = (table: CountTable, limit: number, most?: number): Line => {
+  const { rows } = topOf(table, most);
   const names = rows.map(rowText);
   const fitting = rows.filter((_, index) => names.slice(0, index + 1).join(', ').length <= limit);
   const shown = rows.slice(0, Math.max(1, fitting.length));
@@ -79,6 +79,12 @@ const tableLines = ({ tables }: DigestContent, { table: limit }: Size): Line[] =
     // A single protocol is in the title already.
     .filter(({ title, counts }) => counts.length > 0 && (title !== 'Protocols' || counts.length > 1))
     .map((table) => tableLine(table, limit));
+
+const ROWS_MAX = 10;
+
+/** Those that are cut above. */
+const longTables = ({ tables }: DigestContent, { table: limit }: Size): Line[] =>
+  tables.filter((table) => topOf(table).more > 0).map((table) => tableLine(table, limit, ROWS_MAX));
 
 const REMARKS_MAX = 2;
 
@@ -134,12 +140,13 @@ const wholeBlocks = (content: DigestContent, format: Format, now: number): Block
   const whole = items.flatMap((item, index) =>
     wholeItem(item, index + 1, now, index < TOP ? shorten(item.happened, IN_TEXT.said) : undefined),
   );
+  const rows = longTables(content, IN_TEXT);
   return [
     titleBlock(content, IN_TEXT),
     ...items.slice(0, TOP).flatMap((item) => topBlocks(item, IN_TEXT, format)),
     noticeBlock(content, IN_TEXT),
     ...apart([{ lines: disarmed(countLines(content, IN_TEXT, now)) }]),
-    ...apart([folded([[{ text: `All ${items.length}`, mark: 'b' }], ...disarmed(whole)], format)]),
+    ...apart([folded([[{ text: `All ${items.length}`, mark: 'b' }], ...disarmed([...whole, ...rows])], format)]),
   ];
 };
 
@@ -165,16 +172,21 @@ const worstIn = (content: DigestContent, others: readonly Block[]): readonly Dig
   return end === -1 ? items : items.slice(0, end);
 };
 
-/** As many of the worst as fit, and the counts. */
+/** So many of the worst come before the counts of detectors, contracts and origins. */
+const WORST_MIN = 3;
+
+/** Why it comes this way is not cut for the counts, which the file has. */
 const captionOf = (content: DigestContent, format: Format, now: number): Block[] => {
   const head = titleBlock(content, IN_CAPTION);
   const notice = noticeBlock(content, IN_CAPTION);
-  const tail: Block = {
+  const tailWith = (tables: number): Block => ({
     lines: disarmed([
-      ...countLines(content, IN_CAPTION, now),
+      ...countLines({ ...content, tables: content.tables.slice(0, tables) }, IN_CAPTION, now),
       [{ text: 'The file lists all of them, the worst first.' }],
     ]),
-  };
+  });
+  const tables = [4, 2, 1].find((some) => worstIn(content, [head, notice, tailWith(some)]).length >= WORST_MIN) ?? 0;
+  const tail = tailWith(tables);
   const worst = worstIn(content, [head, notice, tail]);
   const blocksAs = (as: Format): Block[] => [
     head,

@@ -32,6 +32,7 @@ import {
   type Line,
   lengthOf,
   lineOf,
+  linesIn,
   type Piece,
   QUOTES_MAX,
   TEXT_LIMIT,
@@ -171,12 +172,15 @@ export const layOut = (whole: Content, format: Format, now: number): Block[] | u
     now,
   });
   if (said === undefined) return undefined;
-  const fold: Block = { lines: details, ...(format === 'rich' ? { as: 'folded' as const } : {}) };
+  // Telegram folds only what is long: a few lines go with the details.
+  const { short = [], long = [] } = Object.groupBy(said.folded, ({ as }) => (as === 'quote' ? 'short' : 'long'));
+  const below = [...details, ...linesIn(short)];
+  const fold: Block = { lines: below, ...(format === 'rich' ? { as: 'folded' as const } : {}) };
   return [
     { lines: head },
     ...[...said.first, { lines: notice }].filter(({ lines }) => lines.length > 0),
     ...apart([{ lines: about }]),
-    ...apart(said.folded),
+    ...apart(long),
     ...apart([fold]),
   ];
 };

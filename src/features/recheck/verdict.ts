@@ -79,9 +79,11 @@ const SAID = { detectors: 3, characters: 120 };
 
 /** As much of an inspection as the follow-up shows when it is gone. */
 export const remains = ({ raw }: Item): JsonObject => {
-  const fired = firedDetections(raw).slice(0, SAID.detectors);
-  const said = fired.map(({ id, message }) => [id, { message: shorten(message, SAID.characters) }]);
-  const left: JsonObject = { detections: Object.fromEntries(said) };
+  const said = firedDetections(raw)
+    .filter(({ message }) => message !== '')
+    .slice(0, SAID.detectors)
+    .map(({ id, message }) => [id, { message: shorten(message, SAID.characters) }]);
+  const left: JsonObject = said.length === 0 ? {} : { detections: Object.fromEntries(said) };
   for (const field of KEPT_FIELDS) {
     const value = raw[field];
     if (typeof value === 'string') left[field] = value.slice(0, TEXT_LIMIT);

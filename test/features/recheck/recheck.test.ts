@@ -249,7 +249,7 @@ describe('what is watched', () => {
       watched: {
         protocol: 'Vault',
         itemId: 'i',
-        item: { _id: 'i', chainId: 1, assessment: 'critical' },
+        item: { _id: 'i', chainId: 1, assessment: 'critical', detections: { a: { message: 'long' } } },
         writtenAt: T0,
         followUps: 0,
         misses: 0,

@@ -77,6 +77,11 @@ test('the next recheck is the first offset that lies ahead', () => {
 test('of an inspection a little is kept for the follow-up', () => {
   const raw = { _id: 'i-1', chainId: 1, protocol: 'V'.repeat(400), assessment: null, detections: { a: 'long' } };
   expect(remains(makeItem(1, { raw }))).toEqual({ _id: 'i-1', chainId: 1, protocol: 'V'.repeat(300) });
+  const said = Object.fromEntries(['a', 'b', 'c', 'd'].map((id) => [id, { message: `Said by ${id} `.repeat(50) }]));
+  const detections = { quiet: { status: 'notDetected', message: 'x' }, ...said };
+  const { detections: kept } = remains(makeItem(1, { raw: { _id: 'i-1', detections } }));
+  expect(kept).toEqual({ a: expect.anything(), b: expect.anything(), c: expect.anything() });
+  expect(JSON.stringify(kept).length).toBeLessThan(450);
 });
 
 describe('a follow-up', () => {

@@ -138,7 +138,6 @@ const singleDiscord = (content: Content, format: Format, isSilent: boolean): Web
 // Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.
 
 const TITLE_LIMIT = 160;
-const ROWS = 3;
 const ROW_LIMIT = 80;
 /** The worst come first; fewer where names and links are long. */
 const WORST = [3, 1, 0];
@@ -158,7 +157,7 @@ const itemLine = (item: DigestItem, said: number): string =>
 
 const tableLines = ({ tables }: DigestContent): string[] =>
   tables.map((table) => {
-    const { rows, more } = topOf(table, ROWS);
+    const { rows, more } = topOf(table);
     const named = rows.map(
       ({ name, count, url }) => `${url === undefined ? fitted(name, ROW_LIMIT) : linkDiscord(name, url)} ${count}`,
     );

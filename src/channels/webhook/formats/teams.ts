@@ -61,6 +61,12 @@ const textBlocks = (text: string): Block[] => {
 const messageBlocks = (part: string, isOurs: boolean): Block[] =>
   isOurs ? textBlocks(part) : quoteBlock(textBlocks(part));
 
+const foldedBlock = (items: readonly Block[], isFolded: boolean): Block => ({
+  type: 'Container',
+  ...(isFolded ? ({ id: DETAILS_ID, isVisible: false } as const) : {}),
+  items,
+});
+
 const factBlock = ({ label, value, url, code, note }: Fact): Block[] => {
   const shown = linkRun(shorten(value, VALUE_LIMIT), url, code ? { fontType: 'Monospace' } : {});
   const noted = run(note === undefined ? '' : ` (${shorten(note, NAME_LIMIT)})`);
@@ -75,14 +81,14 @@ const detailsBlocks = (content: Content, isFolded: boolean, room: number): Block
   const more = small(run(left > 0 ? `and ${left} more at the service` : ''));
   const whole = detectionBlocks(unsaid(content, gist), room);
   const items = [...details.slice(0, FACTS_MAX).flatMap(factBlock), ...more, ...whole];
-  return [{ type: 'Container', ...(isFolded ? ({ id: DETAILS_ID, isVisible: false } as const) : {}), items }];
+  return [foldedBlock(items, isFolded)];
 };
 
-const UNFOLD: Action = { type: 'Action.ToggleVisibility', title: 'Details', targetElements: [DETAILS_ID] };
+const unfold = (title: string): Action => ({ type: 'Action.ToggleVisibility', title, targetElements: [DETAILS_ID] });
 
 const actionsOf = ({ links }: Content, hasDetails: boolean): Action[] => [
   ...links.map(({ label, url }): Action => ({ type: 'Action.OpenUrl', title: label, url })),
-  ...(hasDetails ? [UNFOLD] : []),
+  ...(hasDetails ? [unfold('Details')] : []),
 ];
 
 const noticeBlock = (notice: string): Block[] => block(run(shorten(notice, NOTICE_LIMIT)));
@@ -165,7 +171,6 @@ const singleTeams = (content: Content, format: Format): WebhookBody => {
 
 const ITEM_LIMIT = 160;
 const ROW_LIMIT = 80;
-const ROWS = 3;
 /** Items that are listed: fewer where they make the card too large. */
 const LISTED = [60, 40, 30, 20, 15, 10, 5];
 const SAID_LIMIT = 120;
@@ -196,7 +201,7 @@ const worstBlocks = (item: DigestItem): Block[] => [
 
 const tableBlocks = ({ tables }: DigestContent): Block[] =>
   tables.flatMap((table) => {
-    const { rows, more } = topOf(table, ROWS);
+    const { rows, more } = topOf(table);
     const named = rows.flatMap(({ name, count, url }, index) => [
       ...run(index === 0 ? '' : ', '),
       ...linkRun(shorten(name, ROW_LIMIT), url),
@@ -209,20 +214,24 @@ const tableBlocks = ({ tables }: DigestContent): Block[] =>
 const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
   const { tone, title, notice, why, span, items, command, headline } = content;
   const isMinimal = format === 'minimal';
+  const isFolded = format === 'rich';
   const worst = isMinimal ? 0 : WORST;
   const make = (count: number) => {
     const left = items.length - Math.min(items.length, count);
-    return cardRequest(shorten(headline, NOTICE_LIMIT), [
+    const others = items.slice(worst, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT));
+    const body = [
       headBlock(tone, shorten(title, ITEM_LIMIT)),
       ...items.slice(0, worst).flatMap(worstBlocks),
       ...block(run(shorten(notice ?? '', NOTICE_LIMIT))),
       ...(isMinimal ? [] : tableBlocks(content)),
       ...small(run(`${span}. `), run(why, { isSubtle: true })),
-      ...items.slice(worst, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
+      ...(others.length === 0 ? [] : [foldedBlock(others, isFolded)]),
       ...(left > 0
         ? block([...run(`and ${left} more; all of them: `), ...run(command, { fontType: 'Monospace' })])
         : []),
-    ]);
+    ];
+    const actions = isFolded && others.length > 0 ? [unfold('The others')] : [];
+    return cardRequest(shorten(headline, NOTICE_LIMIT), body, actions);
   };
   return [firstThatFits(LISTED, make, fitsCard)];
 };
