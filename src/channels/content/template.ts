@@ -94,7 +94,7 @@ const templateFields = (content: Content, alert: Pick<Alert, 'type' | 'service'>
 
 const EMPTY: Content = {
   ...{ severity: '', tone: 'news', sign: '', word: '', protocol: '', where: '', title: '', happened: '', said: '' },
-  ...{ headline: '', isOurs: true, detections: [], lines: [], times: [], links: [], details: [] },
+  ...{ headline: '', isOurs: true, gist: [], detections: [], lines: [], times: [], links: [], details: [] },
 };
 
 /** What a template names, in any of its branches, that no message has. */
