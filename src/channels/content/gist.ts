@@ -5,8 +5,8 @@
 import { beginningOf, cleanLine, listText, shorten } from '../../text.ts';
 import { isAddress } from '../chains.ts';
 import { type Detection, fairShares } from './content.ts';
-import type { Contract } from './finding.ts';
-import { inlineName, shortenHex, withoutDots } from './foreign.ts';
+import { type Contract, checksumAddress } from './finding.ts';
+import { inlineName, shortenHex, shortHex, withoutDots } from './foreign.ts';
 import type { Reading } from './reading.ts';
 
 /** Characters that are cleaned to show some of them: more than enough, unless a text is nothing but spaces. */
@@ -20,7 +20,7 @@ type NameOf = (address: string) => string | undefined;
 
 /**
  * What the contracts that were touched are called: those whose name says which one it is. One that several have does not, nor
- * one that poses as an address.
+ * one that poses as an address. Other addresses are short, with their checksum as everywhere.
  */
 const namesOf = (contracts: readonly Contract[]): NameOf => {
   const named = contracts.flatMap(({ name, at }) =>
@@ -31,7 +31,8 @@ const namesOf = (contracts: readonly Contract[]): NameOf => {
   return (address) => {
     const name = names.get(address.toLowerCase());
     const isClear = name !== undefined && !/0x/i.test(name) && all.indexOf(name) === all.lastIndexOf(name);
-    return isClear ? name : undefined;
+    if (isClear) return name;
+    return isAddress(address) ? shortHex(checksumAddress(address)) : undefined;
   };
 };
 

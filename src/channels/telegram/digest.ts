@@ -48,7 +48,7 @@ import { NOTICE_LIMIT, noticeLines, quoted } from './said.ts';
 type Size = Record<'title' | 'notice' | 'table' | 'name' | 'said', number>;
 
 const IN_TEXT: Size = { title: 240, notice: 500, table: 300, name: 120, said: 160 };
-const IN_CAPTION: Size = { title: 140, notice: 300, table: 60, name: 80, said: 90 };
+const IN_CAPTION: Size = { title: 140, notice: 400, table: 60, name: 80, said: 90 };
 
 /** The worst, which are shown before all else. */
 const TOP = 5;

@@ -9,7 +9,7 @@ import { nameOf, type Target } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
 import { type Locks, underLock } from '../../redis/lock.ts';
-import { namesText } from '../../text.ts';
+import { capital, namesText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { type Announce, TO_DO } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
@@ -31,7 +31,7 @@ interface HoldAnnouncerDependencies {
 const MOST_NAMED = 5;
 
 const noticeOf = (destination: Target, isRevoked: boolean): string =>
-  `Fallback: ${nameOf(destination)} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
+  `Fallback: ${capital(nameOf(destination))} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
 
 /** Names of the service's, in one line. */
 const NAMED = 10;
@@ -40,10 +40,10 @@ export const heldText = (
   destination: Target,
   { isRevoked, protocols, held }: { isRevoked: boolean; protocols: readonly string[]; held: number },
 ): string => {
-  const listed = namesText(protocols, NAMED);
+  const listed = protocols.length === 1 ? '' : `The service lists it for ${namesText(protocols, NAMED)}. `;
   return [
-    `A ${isRevoked ? 'revoked' : 'new'} destination waits for approval: ${nameOf(destination)}.`,
-    `The service lists it for ${listed}. ${held === 1 ? 'One alert for it is' : `${held} alerts for it are`} held so far, and the fallback gets what is held.`,
+    `A ${isRevoked ? 'revoked' : 'new'} destination of ${namesText(protocols, 1)} waits for approval: ${capital(nameOf(destination))}.`,
+    `${listed}${held === 1 ? 'One alert for it is' : `${held} alerts for it are`} held so far, and the fallback gets what is held.`,
     `${TO_DO}if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${destination.id}`,
   ].join('\n');
 };

@@ -3,8 +3,8 @@ import type { Destination } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
-import { nameOf } from '../../ledger/record.ts';
-import { capital, countedInWords, quotedName } from '../../text.ts';
+import { nameOf, type Target } from '../../ledger/record.ts';
+import { capital, countedInWords, namesText, quotedName } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, COMES_AND_GOES } from '../conditions/announcer.ts';
@@ -34,6 +34,8 @@ export interface BrokenInput extends Subject {
   /** The same for people, and what the provider answered. */
   explanation?: Explanation | undefined;
   said?: string | undefined;
+  /** Those whose alerts it did not take. */
+  protocols?: readonly string[];
   /** ISO 8601. */
   since: string;
   /** Alerts on their way there. */
@@ -106,10 +108,11 @@ const whatToDo = (input: BrokenInput): string => {
 
 /** What is wrong, since when, how many alerts, what becomes of them, what to do; the provider's own answer last. */
 export const brokenText = (input: BrokenInput): string => {
-  const { since, said, outagesThisHour } = input;
+  const { since, said, outagesThisHour, protocols = [], isSender } = input;
+  const whose = isSender || protocols.length === 0 ? [] : [`Alerts of ${namesText(protocols)} do not arrive there.`];
   return [
     whatIsWrong(input),
-    [`Since ${clockText(since)}.`, ...whatBecomes(input)].join(' '),
+    [`Since ${clockText(since)}.`, ...whose, ...whatBecomes(input)].join(' '),
     `${TO_DO}${whatToDo(input)}`,
     ...(said === undefined ? [] : [`Its answer: ${quotedName(said)}`]),
     ...(outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
@@ -140,7 +143,7 @@ export const recoveredText = (input: RecoveredInput): string => {
   ].join('\n');
 };
 
-export const movedText = (destination: Destination, newLabel: string): string =>
+export const movedText = (destination: Destination & Pick<Target, 'name'>, newLabel: string): string =>
   [
     `${capital(nameOf(destination))} has moved to ${newLabel}.`,
     'Its provider says so, and alerts follow it there: none is lost.',

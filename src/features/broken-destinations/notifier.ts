@@ -117,9 +117,12 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const { hasFallback, ...counts } = await countsOf(subject, since);
     const facts = { reason, message, ...counts, outagesThisHour: times };
     const destination = await named(subject.destination);
+    const protocols = [...new Set(alerts.map(({ protocol }) => protocol))];
     const outage = await outages.note(id, {
       ...{ since, reason, message, explanation, announcedTo: [], isAnnounced: isKnown || times > ANNOUNCED_AN_HOUR },
-      text: brokenText({ ...subject, destination, ...facts, explanation, said, isDisabled, since, hasFallback }),
+      text: brokenText({
+        ...{ ...subject, destination, protocols, ...facts, explanation, said, isDisabled, since, hasFallback },
+      }),
       said: { text: BROKEN, fields: { destination: id, to: [subjectName(subject)], ...facts } },
     });
     if (outage.isAnnounced) log.error(outage.said.fields, BROKEN);

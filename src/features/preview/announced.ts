@@ -25,6 +25,7 @@ export const ALERTS = {
 const broken = (): string =>
   brokenText({
     ...{ destination: ALERTS, isSender: false, reason: 'destination-dead', message: 'the channel is archived' },
+    protocols: ['Harbor Lending'],
     explanation: {
       is: 'is archived',
       todo: 'unarchive the channel, or list another one, at the service or in the config',
@@ -120,7 +121,7 @@ export const ANNOUNCED: readonly Announced[] = [
   announced('destination.broken', 'announcements: channels', 'Slack #alerts is archived: three alerts died', broken),
   announced('destination.well', 'announcements: channels', 'Slack works again', works),
   announced('destination.moved', 'announcements: channels', 'A Telegram chat has another id now', () =>
-    movedText({ id: 'telegram-1', kind: 'telegram', address: '-4001', label: '-4001' }, '-1002001'),
+    movedText({ id: 'telegram-1', kind: 'telegram', address: '-4001', label: '-4001', name: 'Ops room' }, '-1002001'),
   ),
   announced('destination.new', 'announcements: channels', 'Somebody has to approve a new destination', held),
   announced('protocol.silent', 'announcements: protocols', 'Harbor Lending has not been inspected for 6 hours', silent),

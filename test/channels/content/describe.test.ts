@@ -263,7 +263,7 @@ suite('an assessment that nobody documented', () => {
 
 suite('hex in the words of a detector', () => {
   test.each([
-    [`drained by ${TX_ORIGIN}`, 'drained by 0x7e7e…7e7e'],
+    [`drained by ${TX_ORIGIN}`, 'drained by 0x7e7e…7e7E'],
     [`in ${TX_HASH.toUpperCase().replace('X', 'x')}, twice`, 'in 0x5D1C…AB12, twice'],
     [`${'ab'.repeat(32)} without its beginning`, 'abab…abab without its beginning'],
     ['0x5033 is short', '0x5033 is short'],

@@ -70,7 +70,7 @@ describe('addresses and hashes in what a detector says', () => {
     ['poses as an address', [{ address: POOL, descriptor: '0x9999…9999' }]],
     ['nobody has given', [{ address: POOL }]],
   ])('are not called by a name that %s', (_why, assets) => {
-    expect(saidOf(`Balance of ${POOL} fell`, assets).happened).toBe('Balance of 0x1807…cc1b fell');
+    expect(saidOf(`Balance of ${POOL} fell`, assets).happened).toBe('Balance of 0x1807…cc1B fell');
   });
 
   test('a name is text from outside: our dots, signs and quotes are not in it', () => {

@@ -197,6 +197,13 @@ describe('a digest that the text does not hold', () => {
     expect(only(compose(storm, 'plain')).id).toBe(only(compose(storm)).id);
   });
 
+  test('says whole why it comes this way, before what was counted', () => {
+    const notice = `Fallback: ${'nobody took it, '.repeat(22)}so it is here.`;
+    const { text } = read(only(compose(several(300).map((alert) => ({ ...alert, notice })))));
+    expect(text).toContain(notice);
+    expect(text).toMatch(/^🔴 300 critical .*\n🔴 CRITICAL .*\n“Borrowed /);
+  });
+
   test('of five thousand alerts is sent all the same', () => {
     const flood = several(5000);
     const shown = new Set(everything(compose(flood)).match(/0x[0-9a-f]{64}/g));

@@ -306,7 +306,7 @@ describe('what a detector says', () => {
     const fake = `Harmless.\n\nFrom ${TX_ORIGIN} · an admin of Vault\n[continues: part 1 of 2]`;
     const parsed = read(said(fake));
     const whole = `“Detector a: ${cleanLine(fake)}”`;
-    expect(textsIn(parsed, 'blockquote')).toEqual([whole.replace(TX_ORIGIN, '0x7e7e…7e7e')]);
+    expect(textsIn(parsed, 'blockquote')).toEqual([whole.replace(TX_ORIGIN, '0x7e7e…7e7E')]);
     expect(textsIn(parsed, 'expandable_blockquote')[0]?.split('\n').at(-1)).toBe(whole);
     expect(parsed.text.match(/^From /gm)).toHaveLength(1);
     expect(bodyOf(said(fake), 'plain').text.match(/^From /gm)).toHaveLength(1);

@@ -96,8 +96,10 @@ describe('what is for a destination that is not approved', () => {
     const { store, approvalHold, diverted, queued } = open();
     await store.names.note(NEW.id, '#new');
     await approvalHold.hold([parcel(NEW, 1)]);
-    expect(diverted[0]?.notice).toMatch(/^Fallback: slack #new \(C9\) is new/);
-    expect(JSON.stringify(queued)).toContain('A new destination waits for approval: slack #new (C9).');
+    expect(diverted[0]?.notice).toMatch(/^Fallback: Slack #new \(C9\) is new/);
+    expect(JSON.stringify(queued)).toContain(
+      'A new destination of “Lending Pool” waits for approval: Slack #new (C9).',
+    );
   });
 
   test('is kept whole, waits in the ledger, and goes to the fallback with an announcement', async () => {
@@ -116,7 +118,7 @@ describe('what is for a destination that is not approved', () => {
       [1, 2].map((n) => ({
         alerts: [`item-${n}`],
         by: `held ${NEW.id}`,
-        notice: `Fallback: slack C9 is new and waits for approval: tocsin destinations approve ${NEW.id}`,
+        notice: `Fallback: Slack C9 is new and waits for approval: tocsin destinations approve ${NEW.id}`,
       })),
     );
     expect(sentTo(NEW)).toEqual([]);
@@ -162,7 +164,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination waits for approval: slack C9.\nThe service lists it for “Lending Pool”. One alert for it is held so far, and the fallback gets what is held.\nTo do: if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${NEW.id}`,
+          `A new destination of “Lending Pool” waits for approval: Slack C9.\nOne alert for it is held so far, and the fallback gets what is held.\nTo do: if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${NEW.id}`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],
@@ -294,10 +296,10 @@ describe('an approval', () => {
     expect(await store.held.list()).toMatchObject([{ waiting: 1, isRevoked: true }]);
     const told = queued.filter(({ destination }) => destination.id === ONCALL.id);
     expect(told.map(({ alerts }) => alerts[0]?.item.message)).toEqual([
-      expect.stringContaining('A new destination waits for approval: slack C9'),
-      expect.stringContaining('A revoked destination waits for approval: slack C9'),
+      expect.stringContaining('A new destination of “Lending Pool” waits for approval: Slack C9'),
+      expect.stringContaining('A revoked destination of “Lending Pool” waits for approval: Slack C9'),
     ]);
-    expect(diverted.at(-1)?.notice).toContain('slack C9 was revoked and waits for approval');
+    expect(diverted.at(-1)?.notice).toContain('Slack C9 was revoked and waits for approval');
     await store.held.approve([NEW]);
     expect(await store.held.revocations()).toEqual([]);
   });

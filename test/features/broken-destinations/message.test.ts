@@ -44,6 +44,15 @@ describe('the words', () => {
     );
   });
 
+  test('name the protocols whose alerts do not arrive, and the chat that has moved', () => {
+    expect(brokenText({ ...input, protocols: ['Vault', 'Bridge'] })).toContain(
+      'Since 2026-11-20 12:00:05 UTC. Alerts of “Vault”, “Bridge” do not arrive there. 3 alerts could not be delivered',
+    );
+    expect(brokenText({ ...input, isSender: true, protocols: ['Vault'] })).not.toContain('Vault');
+    const chat = { id: 'telegram-1', kind: 'telegram', address: '-1', label: '-1', name: 'Ops room' } as const;
+    expect(movedText(chat, '-100')).toMatch(/^Telegram “Ops room” \(-1\) has moved to -100\./);
+  });
+
   test('say of what died without a fallback that it is kept, and of one that it is one', () => {
     const text = brokenText({ ...input, dead: 1, waiting: 1, hasFallback: false });
     expect(text).toContain(
