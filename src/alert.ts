@@ -223,10 +223,15 @@ const CHANNEL_NAME = /^#[\p{L}\p{N}_.-]+$/u;
  * title of several words is from outside, and must not pass for a sentence of ours: `“On call” (-100123)`. The name is
  * looked up for a display and never recorded; see `features/names`.
  */
-export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string | undefined }): string => {
-  if (name === undefined || name === label) return label;
-  return `${CHANNEL_NAME.test(name) ? name : quotedName(name)} (${label})`;
-};
+export const shownLabel = (one: Pick<Destination, 'label'> & { name?: string | undefined }): string =>
+  one.name === undefined || one.name === one.label ? one.label : `${shownName(one)} (${one.label})`;
+
+/** The same without the label, where the name is known. */
+export const shownName = ({
+  label,
+  name = label,
+}: Pick<Destination, 'label'> & { name?: string | undefined }): string =>
+  name === label || CHANNEL_NAME.test(name) ? name : quotedName(name);
 
 export interface Parcel {
   destination: Destination;

@@ -62,6 +62,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
     store: store.acknowledgements,
     ledger: store.ledger,
     muteRules: config.mutes,
+    names: store.names.all,
     operatorLog: store.operatorLog,
   };
   const showing = new AbortController();

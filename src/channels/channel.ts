@@ -3,7 +3,7 @@ import type { Alert, ChannelKind, Destination, Format, Parcel, Standings } from 
 import type { Sliced } from '../chunks.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { ChannelEntry } from '../item.ts';
-import type { Growth } from './content/content.ts';
+import type { Growth, Line } from './content/content.ts';
 import type { Presentation } from './content/presentation.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
@@ -22,8 +22,10 @@ export interface Annotation {
   /** Finds the message again when one of its buttons is pressed: letters, digits, `-` and `_`, 22 of them. */
   token: string;
   buttons: readonly Button[];
-  /** Who has acknowledged it; plain text, not escaped. */
-  note?: string;
+  /** `👀 Ann is on it`, which takes the place of the sign in the title: all of it is acknowledged. Plain text, not escaped. */
+  lead?: string;
+  /** Where and when somebody has acknowledged it, below the title. Not escaped. */
+  note?: Line;
 }
 
 /** A press as the platform gives it, which has authenticated the person. */

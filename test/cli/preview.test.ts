@@ -132,7 +132,7 @@ test('what goes with a sample is shown: buttons, who acknowledged it, which mess
   ]);
   expect(email).toContain('https://tocsin.example.com/acknowledge/');
   const [acknowledged] = await shown('acknowledged');
-  expect(acknowledged).toMatch(/Acknowledged by /);
+  expect(acknowledged).toMatch(/👀 Ann is on it · CRITICAL/);
   expect(acknowledged).not.toContain('[Acknowledge]');
   const [digest] = await shown('digest of 2000');
   expect(digest).toMatch(/Storm, message 3/);

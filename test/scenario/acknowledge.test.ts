@@ -72,12 +72,10 @@ test('a press at one daemon stops the fallback of all; what nobody acknowledges 
 
   const onSlack = await slackMessage(world, pressed);
   await until('Slack says who', () =>
-    slack.edits().some(({ ts, readable }) => ts === onSlack.ts && readable.includes('Acknowledged by “Ann”')),
+    slack.edits().some(({ ts, readable }) => ts === onSlack.ts && readable.includes('👀 Ann is on it')),
   );
   await until('Telegram says who', () =>
-    telegram
-      .edits()
-      .some(({ messageId, text }) => messageId === place.messageId && text.includes('Acknowledged by “Ann”')),
+    telegram.edits().some(({ messageId, text }) => messageId === place.messageId && text.includes('👀 Ann is on it')),
   );
   const changed = telegram.edits().find(({ messageId }) => messageId === place.messageId);
   expect(changed?.keyboard?.flat().map(({ text }) => text)).not.toContain('Acknowledge');
@@ -180,7 +178,7 @@ test('forged presses do nothing, on any channel', async ({ onTestFinished }) => 
 
   // The same ones, as they are, do something.
   await slack.press(press);
-  await until('Slack says who', () => slack.edits().some(({ readable }) => readable.includes('Acknowledged by “ann”')));
+  await until('Slack says who', () => slack.edits().some(({ readable }) => readable.includes('👀 ann is on it')));
   expect(slack.edits().filter(({ ts }) => ts !== onSlack.ts)).toEqual([]);
   expect(telegram.edits().filter(({ messageId }) => messageId !== onTelegram.messageId)).toEqual([]);
   expect(await daemon.metric('tocsin_acknowledged_total')).toBe(1);
@@ -225,7 +223,7 @@ test('what waits at the fallback already ends when somebody acknowledges it', as
   const place = await slackMessage(world, hash);
   await until('it was tried there', () => smtp.attempts().some(({ destination }) => destination === ONCALL));
   await slack.press({ ...place, action: 'acknowledge' });
-  await until('Slack says who', () => slack.edits().some(({ readable }) => readable.includes('Acknowledged by “ann”')));
+  await until('Slack says who', () => slack.edits().some(({ readable }) => readable.includes('👀 ann is on it')));
   restore();
   const later = one(world);
   await until('the fallback takes mails again', () => oncall(world, later).length > 0);
@@ -273,9 +271,7 @@ test('a link in a mail acknowledges by its form only', async ({ onTestFinished }
   expect((await ask(url, 'POST', 'name=Bob')).text).toMatch(/Already acknowledged by “Ann &lt;b&gt;”/);
   expect(await daemon.metric('tocsin_acknowledged_total', { kind: 'email' })).toBe(1);
   const { slack } = world.sandbox.receivers;
-  await until('Slack says who', () =>
-    slack.edits().some(({ readable }) => readable.includes('Acknowledged by “Ann <b>”')),
-  );
+  await until('Slack says who', () => slack.edits().some(({ readable }) => readable.includes('👀 “Ann <b>” is on it')));
   expect(await daemon.metric('tocsin_presses_refused_total', { kind: 'email', reason: 'unknown' })).toBe(1);
 });
 

@@ -74,7 +74,7 @@ test('an incident that grows to six protocols makes three sounds; whoever has ac
   service.insertInspection({ protocol: 'Bridge', assessment: 'critical', txHash: other });
   await until('a reply says what is new', () => known.slack().length === 2 && known.telegram().length === 2);
   await slack.press({ channel: CHANNEL, ts: known.slack()[0]?.id ?? '', action: 'acknowledge' });
-  await until('it says who', () => lastEdits(known).every((text) => text.includes('ann')));
+  await until('it says who', () => lastEdits(known).every((text) => text.includes('👀 ann is on it')));
   service.insertInspection({ protocol: 'Margin', assessment: 'critical', txHash: other });
   await until(
     'whoever has acknowledged hears of it',

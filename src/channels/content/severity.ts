@@ -110,6 +110,16 @@ const SIGNS: Readonly<Record<Tone, string>> = {
 /** One character for people, which `text.ts` leaves as it is. It is never the only difference: the word stands beside it. */
 export const signOf = (tone: Tone): string => SIGNS[tone];
 
+const SIGN = new RegExp(`(?<!\\S)(?:${Object.values(SIGNS).join('|')}) `, 'u');
+
+/** The text around the sign of the title that it begins with; a title without one, as a template words it, follows as a whole. */
+export const aroundSign = (text: string): readonly [before: string, after: string] => {
+  const [first = ''] = text.split('\n', 1);
+  const found = SIGN.exec(first.replace(/<[^>]*>/g, (tag) => ' '.repeat(tag.length)));
+  const [sign, index] = [found?.[0] ?? '', found?.index ?? 0];
+  return [text.slice(0, index), text.slice(index + sign.length)];
+};
+
 const TONES: Readonly<Record<string, Tone>> = {
   CRITICAL: 'critical',
   ...{ SUSPICIOUS: 'suspicious', HIGH: 'suspicious', WARNING: 'suspicious', MEDIUM: 'suspicious' },

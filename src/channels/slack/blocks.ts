@@ -156,14 +156,18 @@ export const fits = (blocks: readonly KnownBlock[], attachments: readonly Messag
 const FORMATS = { date: '{date_short_pretty} {time_secs}', time: '{time_secs}' } as const;
 
 /** With the date where our own text for a moment has one: where it is another day than that of the message. */
-export const dateFormat = (text: string): string => (/^\d{4}-/.test(text) ? FORMATS.date : FORMATS.time);
+const dateFormat = (text: string): string => (/^\d{4}-/.test(text) ? FORMATS.date : FORMATS.time);
 
 export const words = (text: string): RichTextElement => ({ type: 'text', text });
 export const bold = (text: string): RichTextElement => ({ type: 'text', text, style: { bold: true } });
 export const codeWords = (text: string): RichTextElement => ({ type: 'text', text, style: { code: true } });
 const BREAK = words('\n');
 
-export const secondsOf = (epochMs: number): number => Math.floor(epochMs / 1000);
+const secondsOf = (epochMs: number): number => Math.floor(epochMs / 1000);
+
+/** A piece in a text with markup. */
+export const timeText = ({ text, at }: Piece): string =>
+  at === undefined ? escapeSlack(text) : `<!date^${secondsOf(at)}^${dateFormat(text)}|${escapeSlack(text)}>`;
 
 /** A piece of a line as Slack shows it: a link, a time by the reader's clock, code, or words. */
 export const elementOf = ({ text, code, url, at }: Piece): RichTextElement => {
@@ -233,6 +237,9 @@ const COLORS: Readonly<Record<Tone, string>> = {
   trouble: '#f79009',
   test: '#7a5af8',
 };
+
+/** Somebody is on it. */
+export const GREY = '#98a2b3';
 
 export const colored = (tone: Tone, blocks: KnownBlock[]): MessageAttachment[] =>
   blocks.length === 0 ? [] : [{ color: COLORS[tone], blocks }];

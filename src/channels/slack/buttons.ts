@@ -1,10 +1,23 @@
 /** Buttons below a Slack message, and the answer to the person who pressed one. Pure. */
-import type { ActionsBlock, Button as ButtonElement, KnownBlock } from '@slack/types';
+import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
 import type { Destination } from '../../alert.ts';
 import { type Annotation, BUTTONS, type Buttons, type Press } from '../channel.ts';
+import type { Line } from '../content/content.ts';
 import { objectIn, textIn } from '../content/foreign.ts';
+import { aroundSign } from '../content/severity.ts';
 import { isHook, parsePlace } from './address.ts';
-import { context, escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
+import {
+  escapeSlack,
+  fits,
+  fitted,
+  formatted,
+  GREY,
+  LIMITS,
+  plain,
+  type SlackBody,
+  section,
+  timeText,
+} from './blocks.ts';
 
 const ACTION = 'tocsin.';
 
@@ -22,16 +35,44 @@ const buttonsBlock = ({ token, buttons }: Annotation): ActionsBlock => ({
   ),
 });
 
+/** Of an escaped title. */
+const led = (title: string, lead: string | undefined): string =>
+  lead === undefined ? title : aroundSign(title).join(`${escapeSlack(lead)} · `);
+
+/** A title that is too long for a header is a section, as `titleBlock` has it. */
+const ledTitle = (title: KnownBlock | undefined, lead: string | undefined): KnownBlock[] => {
+  if (title?.type !== 'header' && title?.type !== 'section') return title === undefined ? [] : [title];
+  if (title.text?.type !== 'plain_text') return [title];
+  const text = { ...title.text, text: led(title.text.text, lead) };
+  return [
+    text.text.length <= LIMITS.header && title.type === 'header'
+      ? { type: 'header', text }
+      : { ...title, type: 'section', text },
+  ];
+};
+
+/** Words stand in plain text, as names are in them; a time by the reader's clock cannot. */
+const noteBlock = (note: Line): ContextBlock => ({
+  type: 'context',
+  block_id: 'tocsin.acknowledged',
+  elements: note.map((piece) => (piece.at === undefined ? plain(piece.text.trim()) : formatted(timeText(piece)))),
+});
+
 /** A plain text has no blocks, and with a block it would not be shown. */
 const put = (body: SlackBody, annotation: Annotation): SlackBody => {
-  const { note, buttons } = annotation;
+  const { lead, note, buttons } = annotation;
   if (body.blocks === undefined) return body;
+  const [title, ...others] = body.blocks;
   const blocks: KnownBlock[] = [
-    ...body.blocks,
-    ...(note === undefined ? [] : [{ ...context(note), block_id: 'tocsin.acknowledged' }]),
+    ...ledTitle(title, lead),
+    ...(note === undefined ? [] : [noteBlock(note)]),
+    ...others,
     ...(buttons.length === 0 ? [] : [buttonsBlock(annotation)]),
   ];
-  return fits(blocks, body.attachments) ? { ...body, blocks } : body;
+  if (!fits(blocks, body.attachments)) return body;
+  const { attachments } = body;
+  const grey = lead === undefined ? undefined : attachments?.map((one) => ({ ...one, color: GREY }));
+  return { ...body, text: led(body.text, lead), blocks, ...(grey && { attachments: grey }) };
 };
 
 /** The file stays where it is. */

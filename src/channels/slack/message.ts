@@ -14,7 +14,6 @@ import {
   fairShares,
   type Line,
   noticesOf,
-  type Piece,
 } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { ownTitled, type Said, saidFirst } from '../content/heading.ts';
@@ -26,7 +25,6 @@ import { isHook } from './address.ts';
 import {
   colored,
   context,
-  dateFormat,
   escapeSlack,
   factBlocks,
   fits,
@@ -37,8 +35,8 @@ import {
   plain,
   type RestFile,
   type SlackBody,
-  secondsOf,
   section,
+  timeText,
   titleBlock,
   wholeBlocks,
   within,
@@ -67,9 +65,6 @@ export function* composeSlack(
 
 /** What a locked phone shows of a message. */
 const PUSH_LIMIT = 300;
-
-const timeText = ({ text, at }: Piece): string =>
-  at === undefined ? escapeSlack(text) : `<!date^${secondsOf(at)}^${dateFormat(text)}|${escapeSlack(text)}>`;
 
 /** Times are ours: no text from outside is in them. */
 const timesBlock = (times: Line): ContextBlock[] =>

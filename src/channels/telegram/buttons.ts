@@ -2,9 +2,20 @@
 import type { Destination } from '../../alert.ts';
 import { shorten } from '../../text.ts';
 import { type Annotation, BUTTONS, type ButtonName, type Buttons } from '../channel.ts';
+import { type Line, lineText } from '../content/content.ts';
 import { idIn, objectIn, textIn } from '../content/foreign.ts';
+import { aroundSign } from '../content/severity.ts';
 import { parseChatAddress } from './address.ts';
-import { type Button, disarm, ENTITIES_MAX, toHtml, withoutClickable } from './lines.ts';
+import {
+  type Button,
+  disarm,
+  ENTITIES_MAX,
+  entitiesIn,
+  lineOf,
+  lineToPlain,
+  toHtml,
+  withoutClickable,
+} from './lines.ts';
 import type { TelegramBody } from './message.ts';
 
 /** UTF-16 units after entity parsing; markup only makes a text longer. */
@@ -20,10 +31,13 @@ export const readData = (data: string): { name: ButtonName; token: string } | un
   return name === undefined ? undefined : { name, token };
 };
 
-/** A note has a person's name in it, which may be anything; Telegram keeps a hundred entities, and the message has some. */
+/** A note and a lead have a name in them, which may be anything; Telegram keeps a hundred entities, and the message has some. */
 const NOTE_ENTITIES = 5;
 
 const countIn = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
+
+/** How many entities are left. Texts are escaped: every tag is ours. */
+const roomIn = (html: string): number => Math.min(NOTE_ENTITIES, ENTITIES_MAX - countIn(html, /<[a-z]/g));
 
 /** Right below the title, where people look first; below everything where that is one line, or its markup goes on. */
 const belowTitle = (text: string, note: string, isHtml: boolean): string => {
@@ -33,23 +47,43 @@ const belowTitle = (text: string, note: string, isHtml: boolean): string => {
   return end > 0 && isWhole ? `${title}\n${note}${text.slice(end)}` : `${text}\n\n${note}`;
 };
 
-/** Telegram drops the last ones beyond a hundred, and what they cover becomes clickable. Texts are escaped: every tag is ours. */
-const noteHtml = (note: string, html: string): string => {
-  const limit = Math.min(NOTE_ENTITIES, ENTITIES_MAX - countIn(html, /<[a-z]/g));
-  return toHtml(limit > 0 ? disarm([[{ text: note }]], limit) : [[{ text: withoutClickable(note) }]]);
+/** Telegram drops the last ones beyond a hundred, and what they cover becomes clickable. */
+const noteHtml = (note: Line, html: string): string => {
+  const limit = roomIn(html);
+  // It has been: no time of it is ahead.
+  const line = lineOf(note, Number.POSITIVE_INFINITY);
+  return toHtml(limit > 0 ? disarm([line], limit) : [[{ text: withoutClickable(lineToPlain(line)) }]]);
+};
+
+/** In the place of the sign, which is bold, or within a block of code where the title has too many entities. */
+const withLead = (text: string, lead: string, isHtml: boolean): string => {
+  const [before, after] = aroundSign(text);
+  const said = `${lead} · `;
+  if (!isHtml) return `${before}${withoutClickable(said)}${after}`;
+  const isBold = countIn(before, /<b>/g) > countIn(before, /<\/b>/g);
+  const isCode = countIn(before, /<pre>/g) > countIn(before, /<\/pre>/g);
+  // The bold around it is parted.
+  const parts = disarm([[{ text: said, mark: 'b' }]], Number.POSITIVE_INFINITY);
+  if (isCode || entitiesIn(parts) >= roomIn(text))
+    return `${before}${toHtml([[{ text: withoutClickable(said) }]])}${after}`;
+  const own = toHtml(parts);
+  return isBold ? `${before}</b>${own}<b>${after}`.replace('<b></b>', '') : `${before}${own}${after}`;
 };
 
 /** Undefined where the text has no room for it. */
-const withNote = ({ text, parse_mode, file, isCaption }: TelegramBody, note: string): string | undefined => {
+const withNote = (body: TelegramBody, { lead, note = [] }: Annotation): string | undefined => {
+  const { text, parse_mode, file, isCaption } = body;
   const isHtml = parse_mode === 'HTML';
-  const longer = belowTitle(text, isHtml ? noteHtml(note, text) : withoutClickable(note), isHtml);
+  const titled = lead === undefined ? text : withLead(text, lead, isHtml);
+  const longer = belowTitle(titled, isHtml ? noteHtml(note, titled) : withoutClickable(lineText(note)), isHtml);
   return longer.length <= (file || isCaption ? LONGEST.caption : LONGEST.text) ? longer : undefined;
 };
 
-const put = (body: TelegramBody, { token, buttons, note }: Annotation): TelegramBody => {
-  const text = note === undefined ? body.text : withNote(body, note);
+const put = (body: TelegramBody, annotation: Annotation): TelegramBody => {
+  const { token, buttons, note, lead = lineText(note ?? []) } = annotation;
+  const text = note === undefined ? body.text : withNote(body, annotation);
   // A note without room in the text becomes a button, which says the same when it is pressed.
-  const noted = note !== undefined && text === undefined ? [{ name: 'acknowledge' as const, label: note }] : [];
+  const noted = note !== undefined && text === undefined ? [{ name: 'acknowledge' as const, label: lead }] : [];
   const row = [...noted, ...buttons].map(({ name, label }): Button => {
     // The data has at most 64 bytes.
     return { text: shorten(label, LABEL_LIMIT), callback_data: `${LETTERS[name]}:${token}` };

@@ -167,7 +167,7 @@ export const createAcknowledge =
   async ({ alerts, destination, handle }, { name, userId }, how) => {
     const { kind, id, label } = destination;
     const proven = userId === undefined ? {} : { userId };
-    const own: Acknowledgement = { by: name, ...proven, via: kind, to: label, at: iso(now()) };
+    const own: Acknowledgement = { by: name, ...proven, via: kind, to: label, destination: id, at: iso(now()) };
     const fresh = await store.acknowledge(alerts, own);
     const [first] = fresh;
     const who = { author: name, ...(userId === undefined ? {} : { user: userId }) };

@@ -8,8 +8,9 @@ import type { Annotation, Button } from '../../channels/channel.ts';
 import { createGlobs } from '../../globs.ts';
 import { formatDuration } from '../../schema/fields.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
-import type { AcknowledgementStore, ButtonMessage } from './store.ts';
-import { noteOf } from './words.ts';
+import { NO_NAMES } from '../names/names.ts';
+import type { AcknowledgementParts, ButtonMessage } from './store.ts';
+import { type Acknowledgement, noteOf } from './words.ts';
 
 /** 16 bytes: short enough for Telegram, which takes 64 characters, and not to be guessed. */
 const BYTES = 16;
@@ -91,15 +92,16 @@ const muteLabel = (detectors: readonly [string, string[]][], rules: MuteRules): 
 /** What stands below the message now. */
 export const annotationOf = async (
   token: string,
-  { alerts, detectors }: Pick<ButtonMessage, 'alerts' | 'detectors'>,
-  store: Pick<AcknowledgementStore, 'acknowledged'> | undefined,
-  rules: MuteRules,
+  { alerts, since, detectors }: Pick<ButtonMessage, 'alerts' | 'since' | 'detectors'>,
+  /** Who has acknowledged some of it. */
+  known: readonly Acknowledgement[],
+  { names, muteRules }: Pick<AcknowledgementParts, 'names' | 'muteRules'>,
 ): Promise<Annotation> => {
-  const known = [...((await store?.acknowledged(alerts))?.values() ?? [])];
-  const note = noteOf(known, alerts.length);
+  const called = known.length === 0 ? NO_NAMES : await names();
   const buttons: Button[] = [
     ...(known.length >= alerts.length ? [] : [{ name: 'acknowledge' as const, label: 'Acknowledge' }]),
-    ...(detectors === undefined ? [] : [{ name: 'mute' as const, label: muteLabel(detectors, rules) }]),
+    ...(detectors === undefined ? [] : [{ name: 'mute' as const, label: muteLabel(detectors, muteRules) }]),
   ];
-  return { token, buttons, ...(note === undefined ? {} : { note }) };
+  const nameOf = (destination: string) => called.get(destination);
+  return { token, buttons, ...noteOf(known, { of: alerts.length, since, nameOf }) };
 };

@@ -8,7 +8,7 @@ import type { Show } from './show.ts';
 import { type AcknowledgementParts, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
 import { mayAcknowledge } from './words.ts';
 
-interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'mayMute' | 'now'> {
+interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'names' | 'mayMute' | 'now'> {
   show: Pick<Show, 'message'>;
   /** Of the page behind a link. Left out: nobody could reach it. */
   urlOf?(link: string): string;
@@ -28,7 +28,7 @@ const AS_IT_IS = async (): Promise<void> => {};
  */
 export const createAttach = (
   { buttons, withAcknowledgeLink }: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>,
-  { store, show, muteRules, mayMute, urlOf, now }: AttachDependencies,
+  { store, show, muteRules, names, mayMute, urlOf, now }: AttachDependencies,
 ): WithButtons => {
   const withLink = async (message: Message, alerts: readonly Alert[]): Promise<Message> => {
     if (withAcknowledgeLink === undefined || urlOf === undefined) return message;
@@ -46,8 +46,10 @@ export const createAttach = (
     const fired = isDigest ? undefined : detectorsOf(alerts, muteRules);
     const detectors = fired !== undefined && (await mayMute(destination)) ? fired : undefined;
     const transaction = transactionOf(about);
+    const since = Math.min(...alerts.map(({ at }) => Date.parse(at)));
     return {
       ...{ destination, alerts: alerts.map(({ id }) => id) },
+      ...(Number.isFinite(since) ? { since } : {}),
       ...(detectors === undefined ? {} : { detectors }),
       ...(transaction === undefined ? {} : { transaction }),
     };
@@ -60,7 +62,8 @@ export const createAttach = (
     if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
     const kept = await pressedOf(message, about);
     const token = tokenOf(await store.key(), destination.id, kept.alerts);
-    const annotation = await annotationOf(token, kept, isChange ? store : undefined, muteRules);
+    const known = isChange ? [...(await store.acknowledged(kept.alerts)).values()] : [];
+    const annotation = await annotationOf(token, kept, known, { names, muteRules });
     const body = buttons.put(message.body, annotation);
     const hasRoom = body !== message.body;
     if (!hasRoom && !isChange) return { message, sent: AS_IT_IS };

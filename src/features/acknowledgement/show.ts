@@ -11,7 +11,10 @@ import { annotationOf } from './annotation.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 
 interface ShowDependencies
-  extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'muteRules' | 'isOpen' | 'scrub' | 'signal' | 'sleep'> {
+  extends Pick<
+    AcknowledgementParts,
+    'store' | 'ledger' | 'muteRules' | 'names' | 'isOpen' | 'scrub' | 'signal' | 'sleep'
+  > {
   /** One at a time changes a message that may grow or be assessed again. */
   claims: ThreadClaims;
   channels: readonly Pick<Channel, 'kind' | 'amend' | 'buttons'>[];
@@ -58,7 +61,7 @@ interface Plan {
 
 /** Gives what changes one message as it is at that moment, as messages grow. It never rejects for what a provider answers. */
 const createChange = (dependencies: ShowDependencies) => {
-  const { store, claims, channels, isOpen, muteRules, scrub, log, signal, sleep } = dependencies;
+  const { store, claims, channels, isOpen, scrub, log, signal, sleep } = dependencies;
   const said = createBoundedMap<string, Said>(MOST_KNOWN);
 
   const note = (place: Place, digest: string, failures: number): void =>
@@ -76,7 +79,9 @@ const createChange = (dependencies: ShowDependencies) => {
     const channel = channels.find(({ kind }) => kind === message?.destination.kind);
     if (token === undefined || message?.body === undefined || !channel?.amend || !channel.buttons) return undefined;
     if (!(await isOpen())(message.destination)) return undefined;
-    const changed = channel.buttons.put(message.body, await annotationOf(token, message, store, muteRules));
+    const known = [...(await store.acknowledged(message.alerts)).values()];
+    const annotation = await annotationOf(token, message, known, dependencies);
+    const changed = channel.buttons.put(message.body, annotation);
     const digest = contentId(JSON.stringify(changed) ?? '');
     const plan = { message, token, changed, digest, amend: channel.amend };
     return isDone(said.get(placeKey(place)), digest) ? undefined : plan;

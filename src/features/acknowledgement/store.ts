@@ -11,6 +11,7 @@ import { createWrites } from '../../ledger/writes.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
+import type { Names } from '../names/names.ts';
 import { type Acknowledgement, whoText } from './words.ts';
 
 /** How long a button or a link works. A later press gets an answer that says so. */
@@ -20,6 +21,8 @@ export interface ButtonMessage {
   destination: Destination;
   /** Those that it acknowledges. */
   alerts: Alert['id'][];
+  /** Epoch milliseconds: when the service wrote the first of them. */
+  since?: number;
   /** The detectors that fired, by protocol; left out where they cannot be muted from here. */
   detectors?: [protocol: string, names: string[]][];
   /** Of the transaction whose inspections it shows, while it may grow by more of them. */
@@ -38,6 +41,8 @@ export interface AcknowledgementParts {
   ledger: Pick<Ledger, 'read'>;
   operatorLog: Pick<OperatorLog, 'record'>;
   muteRules: MuteRules;
+  /** What people call destinations. */
+  names(): Promise<Names>;
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
   /** Whether messages there may have the button that mutes: a mute counts at every destination. */

@@ -1,7 +1,11 @@
 /** Who has acknowledged an alert, and how people read it. Pure. */
-import { type Alert, isAnnouncement, isSample } from '../../alert.ts';
-import { cleanLine, counted, quotedName, shorten } from '../../text.ts';
-import { clockText } from '../../time.ts';
+import { type Alert, isAnnouncement, isSample, shownName } from '../../alert.ts';
+import { timeOfDay } from '../../channels/content/clock.ts';
+import { type Line, lineText } from '../../channels/content/content.ts';
+import { inlineName } from '../../channels/content/foreign.ts';
+import { acknowledgesByLink } from '../../channels/registry.ts';
+import { capital, cleanLine, counted, quotedName, shorten } from '../../text.ts';
+import { ageText, clockText } from '../../time.ts';
 
 /** Somebody has seen an alert and takes care of it. */
 export interface Acknowledgement {
@@ -11,8 +15,9 @@ export interface Acknowledgement {
   userId?: string;
   /** The channel kind by which it came. */
   via: string;
-  /** The label of the destination whose message was pressed. */
+  /** The label of the destination whose message was pressed, and its id. */
   to: string;
+  destination?: string;
   /** ISO 8601. */
   at: string;
 }
@@ -39,21 +44,50 @@ export const firstOf = (known: Iterable<Acknowledgement>): Acknowledgement | und
   [...known].toSorted((a, b) => a.at.localeCompare(b.at))[0];
 
 /** `02:45:10 UTC` */
-const timeOfDay = (at: string): string => clockText(at).slice(11);
+const timeText = (at: string): string => clockText(at).slice(11);
 
 /** `Acknowledged by “Ann”, 02:45:10 UTC` */
 export const acknowledgedText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
-  `Acknowledged by ${quotedName(by)}, ${timeOfDay(at)}`;
+  `Acknowledged by ${quotedName(by)}, ${timeText(at)}`;
 
 /** To those who come later. */
 export const alreadyText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
-  `Already acknowledged by ${quotedName(by)} at ${timeOfDay(at)}.`;
+  `Already acknowledged by ${quotedName(by)} at ${timeText(at)}.`;
 
-/** What a message says of the acknowledgements of its `of` alerts; undefined where there is none. */
-export const noteOf = (known: readonly Acknowledgement[], of: number): string | undefined => {
+/** `Ann is on it`, for a title. A name of several words is from outside, and must not pass for words of ours. */
+const onItText = ({ by }: Pick<Acknowledgement, 'by'>): string => {
+  const name = inlineName(by);
+  return `${/\s/.test(name) ? quotedName(name) : name} is on it`;
+};
+
+/** `20:01:50 UTC on Telegram “Ops room” · 62 s after the alert`. `since`: of the alert, in epoch milliseconds. */
+const whenAndWhere = ({ at, via, to }: Acknowledgement, name: string | undefined, since: number | undefined): Line => {
+  const moment = Date.parse(at);
+  const where = acknowledgesByLink(via)
+    ? 'by the link in a mail'
+    : `on ${capital(via)} ${shownName({ label: cleanLine(to), name })}`;
+  const after = since === undefined || moment < since ? '' : ` · ${ageText(moment - since)} after the alert`;
+  return [{ text: timeOfDay(moment, since ?? moment, 'UTC'), at: moment }, { text: ` ${where}${after}` }];
+};
+
+/**
+ * What a message says of the acknowledgements of its `of` alerts; undefined where there is none. `lead` begins its title: all
+ * of it is acknowledged.
+ */
+export const noteOf = (
+  known: readonly Acknowledgement[],
+  { of, since, nameOf }: { of: number; since?: number | undefined; nameOf(destination: string): string | undefined },
+): { lead?: string; note: Line } | undefined => {
   const last = known.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
   if (last === undefined) return undefined;
+  const rest = whenAndWhere(last, nameOf(last.destination ?? ''), since);
   return known.length >= of
-    ? acknowledgedText(last)
-    : `${acknowledgedText(last)}: ${counted(known.length, 'alert')} of ${of}`;
+    ? { lead: `👀 ${onItText(last)}`, note: [{ text: 'Acknowledged ' }, ...rest] }
+    : {
+        note: [{ text: `${known.length} of ${counted(of, 'alert')} acknowledged by ${quotedName(last.by)} ` }, ...rest],
+      };
 };
+
+/** The same of one alert, in one line: `👀 Ann is on it · acknowledged 20:01:50 UTC on Slack #alerts · 62 s after the alert`. */
+export const onItLine = (one: Acknowledgement, since: number, name: string | undefined): string =>
+  `👀 ${onItText(one)} · acknowledged ${lineText(whenAndWhere(one, name, Number.isNaN(since) ? undefined : since))}`;

@@ -5,7 +5,7 @@ import type { AlertOutline } from '../../ledger/index-by-date.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
+import { type Acknowledgement, onItLine } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
 
 type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
@@ -51,7 +51,13 @@ const deliveryOf = (
   };
 };
 
-const acknowledgedOf = (known: Acknowledgement | undefined) => known && acknowledgedText(known);
+/** The name of where it was pressed is among those of its destinations. */
+const acknowledgedOf = (
+  known: Acknowledgement | undefined,
+  writtenAt: string,
+  destinations: readonly Target[],
+): string | undefined =>
+  known && onItLine(known, Date.parse(writtenAt), destinations.find(({ id }) => id === known.destination)?.name);
 
 export const recentAlert = (
   { alert, counts, deliveries }: AlertOutline,
@@ -67,7 +73,11 @@ export const recentAlert = (
     type,
     at,
     ...link(alert),
-    acknowledged: acknowledgedOf(known),
+    acknowledged: acknowledgedOf(
+      known,
+      at,
+      deliveries.map(({ destination }) => destination),
+    ),
     counts,
     deliveries: shown,
   };
@@ -90,7 +100,11 @@ export const tracedAlert = ({ alert, acknowledged, deliveries }: Trace, link: Li
   return {
     ...{ id, service, protocol, type, at, readAt, itemId },
     ...link(alert),
-    acknowledged: acknowledgedOf(acknowledged),
+    acknowledged: acknowledgedOf(
+      acknowledged,
+      at,
+      deliveries.map(({ destination }) => destination),
+    ),
     deliveries: shown,
     more: deliveries.length - shown.length,
   };

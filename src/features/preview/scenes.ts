@@ -7,7 +7,7 @@ import type { Annotation, Storm } from '../../channels/channel.ts';
 import { followUpId } from '../../item.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
-import { acknowledgedText } from '../acknowledgement/words.ts';
+import { noteOf } from '../acknowledgement/words.ts';
 import { lateNotice } from '../fallback/notice.ts';
 import { sampleAlert } from '../sample/sample.ts';
 import { ALERTS, ANNOUNCED } from './announced.ts';
@@ -139,7 +139,11 @@ const NOTIFIED = 'CRITICAL: Pool A lost 90% of its WETH within one block.\nThe t
 
 const TOKEN = 'sceneTokenOf22Letters_';
 const MUTE = { name: 'mute', label: 'Mute these detectors 1h' } as const;
-const NOTED = acknowledgedText({ by: 'Ann', at: iso(AT + 60_000) });
+const NOTED = noteOf([{ by: 'Ann', via: 'telegram', to: '-1001234567890', destination: 'ops', at: iso(AT + 62_000) }], {
+  of: 1,
+  since: AT,
+  nameOf: () => 'Ops room',
+});
 
 export const SCENES: readonly Scene[] = [
   scene('single', 'single', 'Harbor Lending is critical: the balance of Pool A dropped by 90% in a flash loan', single),
@@ -165,7 +169,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     ...scene('acknowledged', 'acknowledgement', 'Somebody is at it', single),
-    annotation: { token: TOKEN, buttons: [MUTE], note: NOTED },
+    annotation: { token: TOKEN, buttons: [MUTE], ...NOTED },
   },
   scene('downgraded', 'follow-ups', 'What was critical in Harbor Lending is ok now', () => followUp('downgraded')),
   scene('upgraded', 'follow-ups', 'What was suspicious in Harbor Lending is critical now', () => followUp('upgraded')),

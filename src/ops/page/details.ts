@@ -58,7 +58,7 @@ export interface RecentAlert {
   txHash?: string | undefined;
   /** The transaction in its chain's explorer. */
   explorer?: string | undefined;
-  /** `Acknowledged by Ann, 02:45:10 UTC`; absent where nobody did. */
+  /** `👀 Ann is on it · acknowledged 02:45:10 UTC on Slack #alerts · 62 s after the alert`; absent where nobody did. */
   acknowledged?: string | undefined;
   counts: Readonly<Record<DeliveryOutcome, number>>;
   /** Some of them, those in trouble first. */

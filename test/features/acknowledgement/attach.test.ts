@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Message } from '../../../src/channels/channel.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
 import { createAcknowledgementStore } from '../../../src/features/acknowledgement/store.ts';
+import { NO_NAMES } from '../../../src/features/names/names.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { ownRedis } from '../../support/redis-server.ts';
@@ -28,6 +29,7 @@ const setUp = async (address: string) => {
       store,
       show: { message: () => {} },
       muteRules: { maxLength: 1000, never: [] },
+      names: async () => NO_NAMES,
       mayMute: async () => true,
       now: Date.now,
     },

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Mute } from '../../../src/alert.ts';
 import { createStore } from '../../../src/app/store.ts';
 import type { Press, PressAnswer } from '../../../src/channels/channel.ts';
+import { type Line, lineText } from '../../../src/channels/content/content.ts';
 import { createAcknowledge } from '../../../src/features/acknowledgement/acknowledge.ts';
 import { tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
@@ -17,6 +18,7 @@ import { openTestRedis } from '../../support/redis.ts';
 const HERE = destinationOf('slack', 'C0000001');
 const HANDLE = 'C0000001/1.000001';
 const NOW = Date.parse('2026-11-20T02:45:10Z');
+const NAMES = new Map([[HERE.id, '#alerts']]);
 
 const inspection = (number: number, detectors: readonly string[], protocol = 'Lending Pool'): Alert => ({
   ...makeAlert(number),
@@ -27,7 +29,8 @@ const inspection = (number: number, detectors: readonly string[], protocol = 'Le
 interface Body {
   token?: string;
   names?: string[];
-  note?: string | undefined;
+  note?: Line | undefined;
+  lead?: string | undefined;
 }
 
 const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
@@ -64,17 +67,18 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
     {
       buttons: {
         areAt: () => true,
-        put: (body: unknown, { token, buttons, note }) => ({
+        put: (body: unknown, { token, buttons, lead, note }) => ({
           ...(body as Body),
           token,
           names: buttons.map(({ name }) => name),
+          lead,
           note,
         }),
         kept: (body) => body,
         listen: async () => {},
       },
     },
-    { store: store.acknowledgements, show, muteRules: rules, mayMute, now: () => NOW },
+    { store: store.acknowledgements, show, muteRules: rules, names: async () => NAMES, mayMute, now: () => NOW },
   );
   const pressed = createPressed({
     ...{ store: store.acknowledgements, operatorLog: store.operatorLog, acknowledge, muteRules: rules, mayMute, log },
@@ -143,7 +147,14 @@ describe('a press', () => {
     const known = await acknowledgedIn(world, ONE, TWO);
     expect(known).toHaveLength(2);
     expect(known[0]).toEqual({
-      ...{ by: 'Ann', userId: 'U1', via: 'slack', to: HERE.label, at: '2026-11-20T02:45:10.000Z' },
+      ...{
+        by: 'Ann',
+        userId: 'U1',
+        via: 'slack',
+        to: HERE.label,
+        destination: HERE.id,
+        at: '2026-11-20T02:45:10.000Z',
+      },
     });
     // The second one changed nothing: only its own message is looked at again.
     expect(world.shown).toEqual([[ONE.id, TWO.id], HANDLE]);
@@ -213,7 +224,12 @@ describe('a press', () => {
     const message = { destination: HERE, alerts: [TWO], id: 'm', body: {}, isDigest: false };
     const grown = (await world.attach(message, [ONE, TWO], true)).message.body as Body;
     expect(grown.names).toContain('acknowledge');
-    expect(grown.note).toBe('Acknowledged by “Ann”, 02:45:10 UTC: 1 alert of 2');
+    expect(lineText(grown.note ?? [])).toMatch(
+      /^1 of 2 alerts acknowledged by “Ann” (?:[\d-]+ )?02:45:10 UTC on Slack #alerts(?: · .* after the alert)?$/,
+    );
+    expect(grown.lead).toBeUndefined();
+    const all = (await world.attach({ ...message, alerts: [ONE] }, [ONE], true)).message.body as Body;
+    expect(all).toMatchObject({ names: ['mute'], lead: '👀 Ann is on it' });
   });
 });
 

@@ -2,9 +2,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
 import type { Message } from '../../../src/channels/channel.ts';
+import { lineText } from '../../../src/channels/content/content.ts';
 import { createThreadClaims } from '../../../src/deliver/threads.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { createShow } from '../../../src/features/acknowledgement/show.ts';
+import { NO_NAMES } from '../../../src/features/names/names.ts';
 import type { AlertRecord } from '../../../src/ledger/record.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -62,13 +64,17 @@ const setUp = () => {
         },
         buttons: {
           areAt: () => true,
-          put: (body, { note }) => ({ ...(body as Body), ...(note === undefined ? {} : { note }) }),
+          put: (body, { lead, note }) => ({
+            ...(body as Body),
+            ...(note === undefined ? {} : { note: lead ?? lineText(note) }),
+          }),
           kept: (body) => body,
           listen: async () => {},
         },
       },
     ],
     muteRules: { maxLength: 1000, never: [] },
+    names: async () => NO_NAMES,
     scrub: (text) => text,
     log: { warn: (facts: object) => void warnings.push(facts) },
     signal: stop.signal,
@@ -97,7 +103,7 @@ const setUp = () => {
   return { hurry, revoked, handles, claims, edits, warnings, next, show, keep, acknowledge, asleep };
 };
 
-const ANN = expect.stringContaining('“Ann”');
+const ANN = expect.stringContaining('Ann');
 
 test('a try after a wait says what the message has become meanwhile', async () => {
   const { next, show, keep, acknowledge, asleep, edits, claims } = setUp();
@@ -114,7 +120,7 @@ test('a try after a wait says what the message has become meanwhile', async () =
   await unclaim?.();
   end();
   await show.ended();
-  expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('1 alert of 2') }]);
+  expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('1 of 2 alerts') }]);
 });
 
 test('what another daemon hears while a message is changed is not undone by that change', async () => {
@@ -126,7 +132,7 @@ test('what another daemon hears while a message is changed is not undone by that
   show.message(HERE, HANDLE);
   await show.ended();
   expect(edits).toEqual([
-    { text: 'findings A and B', note: expect.stringContaining('1 alert of 2') },
+    { text: 'findings A and B', note: expect.stringContaining('1 of 2 alerts') },
     { text: 'findings A and B', note: expect.not.stringContaining('of 2') },
   ]);
 });

@@ -162,7 +162,10 @@ const previewsOf = async (kind: ChannelKind, text: string): Promise<[name: strin
   const { address, load } = kindFacts(kind).preview;
   const compose = await load();
   const context = { format: 'rich' as const, sentAt: SENT_AT, presentation: createPresentation() };
-  const settings = { annotation: { token: 't', buttons: [], note: text }, webhookFormat: 'standard' as const };
+  const settings = {
+    annotation: { token: 't', buttons: [], lead: text, note: [{ text }] },
+    webhookFormat: 'standard' as const,
+  };
   const bodies = alertsWith(text).flatMap((alerts) =>
     compose({ destination: destinationOf(kind, address), alerts }, context, settings),
   );
