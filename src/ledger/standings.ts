@@ -1,6 +1,7 @@
 /** What a destination has of a transaction: its inspections, each as the service assesses it now, by what the ledger says. */
-import type { Alert, Destination, Standing, Standings } from '../alert.ts';
+import { type Alert, CHANGES, type Destination, type Standing, type Standings } from '../alert.ts';
 import { mapInChunks } from '../chunks.ts';
+import { followUpId } from '../item.ts';
 import type { AlertRecord, Ledger } from './ledger.ts';
 
 const READ_AT_ONCE = 50;
@@ -12,21 +13,30 @@ const sentTo = ({ deliveries }: AlertRecord, { id }: Destination): { isSent: boo
   return isHistory || !(state === 'delivered' || state === 'waiting') ? undefined : { isSent: state === 'delivered' };
 };
 
-const byDate = (one: AlertRecord, other: AlertRecord): number => one.alert.readAt.localeCompare(other.alert.readAt);
+/** More than there are second looks. */
+const MOST_FOLLOW_UPS = 20;
+
+/** Which follow-up of its alert it is: its id says so. Dates may not: they are by what is guessed of the service's clock. */
+const numberOf = ({ alert: { id, type, followUp } }: AlertRecord): number => {
+  const change = CHANGES.find((one) => type === `inspection.${one}`);
+  if (change === undefined || followUp === undefined) return 0;
+  const numbers = Array.from({ length: MOST_FOLLOW_UPS }, (_, index) => index + 1);
+  return numbers.find((number) => followUpId(followUp.of, change, number) === id) ?? 0;
+};
 
 /** The last follow-up counts, wherever it went. */
-const assessmentOf = ({ alert: { id, type } }: AlertRecord, followUps: readonly AlertRecord[]): string | undefined => {
-  const last = followUps.findLast(({ alert }) => alert.followUp?.of === id)?.alert.followUp;
+const assessmentOf = ({ alert: { id, type } }: AlertRecord, records: readonly AlertRecord[]): string | undefined => {
+  const own = records.filter(({ alert }) => alert.followUp?.of === id);
+  const last = own.toSorted((one, other) => numberOf(one) - numberOf(other)).at(-1)?.alert.followUp;
   return last === undefined ? type.replace(/^inspection\./, '') : last.is;
 };
 
 const standingsIn = (records: readonly AlertRecord[], destination: Destination): Standing[] => {
-  const [firsts, followUps] = [false, true].map((isFollowUp) =>
-    records.filter(({ alert }) => (alert.followUp !== undefined) === isFollowUp).toSorted(byDate),
-  );
-  return (firsts ?? []).flatMap((record) => {
+  const firsts = records.filter(({ alert }) => alert.followUp === undefined);
+  const inOrder = firsts.toSorted((one, other) => one.alert.readAt.localeCompare(other.alert.readAt));
+  return inOrder.flatMap((record) => {
     const sent = sentTo(record, destination);
-    const assessment = assessmentOf(record, followUps ?? []);
+    const assessment = assessmentOf(record, records);
     const { id: alert, protocol } = record.alert;
     return sent === undefined
       ? []

@@ -1,6 +1,7 @@
 /** What a destination has of a transaction, and how it stands. */
 import { expect, test } from 'vitest';
 import type { Alert, Destination, Standing } from '../../src/alert.ts';
+import { followUpId } from '../../src/item.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { AttemptEnd } from '../../src/ledger/record.ts';
 import { createStandings } from '../../src/ledger/standings.ts';
@@ -19,9 +20,11 @@ const finding = (number: number, changes: Partial<Alert> = {}): Alert =>
     ...changes,
   });
 
-const followUp = (of: Alert, is: string | undefined, readAt = '2026-11-20T10:09:00.000Z'): Alert => ({
+const followUp = (of: Alert, is: string | undefined, number = 1): Alert => ({
   ...of,
-  ...{ id: `${of.id} ${readAt}`, type: 'inspection.downgraded', readAt },
+  ...{ id: followUpId(of.id, 'downgraded', number), type: 'inspection.downgraded' },
+  // The clock goes back.
+  readAt: `2026-11-20T10:0${9 - number}:00.000Z`,
   followUp: { of: of.id, was: 'critical', ...(is === undefined ? {} : { is }) },
 });
 
@@ -58,7 +61,7 @@ test('the last follow-up says what it is now, also where it went elsewhere', asy
   const [one, two] = [finding(1), finding(2)];
   await end(one, 'delivered');
   await end(two, 'delivered');
-  await end(followUp(one, 'ok', '2026-11-20T10:12:00.000Z'), 'delivered', ELSEWHERE);
+  await end(followUp(one, 'ok', 2), 'delivered', ELSEWHERE);
   await wait(followUp(one, 'suspecious'));
   await wait(followUp(two, undefined));
   expect((await read(one))?.map(({ assessment }) => assessment)).toEqual(['ok', undefined]);
