@@ -46,7 +46,7 @@
  *   line         the messages of one protocol that wait for send slots of one destination; lines take turns
  *   ticket       a message's number in its line
  *   batch        alerts that wait together for a destination's next send slot, or for more; sealed when they are sent
- *   group wait   how long a batch waits for more after it is opened; only of kinds that cannot amend a message
+ *   group wait   how long a batch waits for more after it is opened; of mails, Discord and Teams
  *   fairness key whose turn something takes: its protocol; who was served least is next, see `queue/fairness.ts`
  *   place        one running job of a worker; protocols and destinations share them, see `queue/places.ts`
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out

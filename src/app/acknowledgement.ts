@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from '../channels/channel.ts';
+import { readerAt } from '../channels/registry.ts';
 import type { WithButtons } from '../deliver/stage.ts';
 import { createThreadClaims } from '../deliver/threads.ts';
 import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
@@ -80,7 +81,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
     tellReceivers: createTellReceivers({
       ...{ ...dispatching, ledger: store.ledger, log },
       keepsIncidents: ({ kind, address }) =>
-        channels.some((channel) => channel.kind === kind && channel.keepsIncidents?.(address)),
+        channels.some((channel) => channel.kind === kind && readerAt(channel, address) === 'incidents'),
     }),
   });
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });

@@ -6,7 +6,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
 import { FEW } from '../channels/incidents.ts';
-import { kindFacts, pacingOf } from '../channels/registry.ts';
+import { kindFacts, pacingOf, readerAt } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinationHealth } from '../deliver/health.ts';
 import { createSenderTurns, createSendSlots } from '../deliver/send-slot.ts';
@@ -94,7 +94,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     channel,
     compose: (parcel, format, at, more) => channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
     standings: async (destination, alerts) =>
-      channel.keepsIncidents?.(destination.address) ? standingsOf(destination, alerts) : undefined,
+      readerAt(channel, destination.address) === 'incidents' ? standingsOf(destination, alerts) : undefined,
     storms: { above: FEW, ...store.storms },
     ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),
     ledger,
@@ -103,9 +103,10 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     sendSlots: createSendSlots({ rateLimiter: store.rateLimiter, paceOf, senderOf, senderTurns, now }),
     health,
     addressChanges: store.addressChanges,
+    isForPeople: ({ address }) => readerAt(channel, address) === 'people',
+    batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
     ...(isHuman(channel)
       ? {
-          batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
           threads: createThreads(createThreadStore(store.redis, store.prefix), ledger, {
             windowMs: config.alerts.incidentWindow,
             keepMs: channel.amend === undefined ? 0 : keptForReassessment(config),

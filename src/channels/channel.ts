@@ -130,6 +130,12 @@ export interface Receipt {
   handle?: string;
 }
 
+/**
+ * People get several findings of one transaction as one message, and a digest of many. A tool that keeps incidents has one for
+ * each transaction: what is composed for it depends on all that it has of one, and it hears who has acknowledged it.
+ */
+export type Reader = 'people' | 'programs' | 'incidents';
+
 export interface Channel<Body = unknown> {
   kind: ChannelKind;
   /** Turns a parcel into messages, most urgent first. Pure, and in slices: a batch holds thousands of alerts. */
@@ -141,11 +147,8 @@ export interface Channel<Body = unknown> {
    * a `DeliveryError`: `bad-message` if the earlier message cannot be changed (any more).
    */
   amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
-  /**
-   * The receiver at this address keeps an incident for each transaction: what is composed for it depends on all that it
-   * has of one, and it hears who has acknowledged it. Default: none does.
-   */
-  keepsIncidents?(address: string): boolean;
+  /** Who reads what is sent to this address. Default: as the kind is. */
+  readerAt?(address: string): Reader;
   /** Buttons below messages. Left out where the kind has none, or its config lacks what presses come by. */
   buttons?: Buttons<Body>;
   /** The body with the URL of a page where its alerts can be acknowledged. Pure. Left out where a kind has buttons, or no readers. */

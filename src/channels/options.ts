@@ -30,6 +30,13 @@ const senderRateLimit = rates('');
 /** How often we send to one destination. Without a rate there is no limit. Default of `burst`: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
 
+const LONGEST_GROUP_WAIT_MS = 60_000;
+
+/** How long messages for people wait for more, where a message cannot take in much of what comes later. */
+export const groupWaitOption = (usual: string, description: string) => ({
+  groupWait: duration({ minMs: 0, maxMs: LONGEST_GROUP_WAIT_MS }).prefault(usual).describe(description),
+});
+
 /** One more field, for a kind whose destinations share a sender: the rate of all of them together. */
 export const senderOption = (defaults: RateLimit) => ({
   senderRateLimit: senderRateLimit

@@ -1,9 +1,9 @@
 /** All kinds of channel, and what is asked of a kind by its name. A kind without a module does not compile. */
-import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind, isHuman } from '../alert.ts';
 import { type ChannelEntry, destinationId, senderId } from '../item.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { quoteContact } from './address.ts';
-import type { Addresses, Certificates, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
+import type { Addresses, Certificates, Channel, ChannelDependencies, ChannelModule, Reader } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
 import { email } from './email/module.ts';
 import type { RateLimit } from './options.ts';
@@ -33,6 +33,10 @@ export const kindFacts = (kind: ChannelKind): Omit<ChannelModule<never>, 'load' 
 /** Its readers acknowledge by a link: their messages cannot be changed. */
 export const acknowledgesByLink = (kind: string): kind is ChannelKind =>
   isChannelKind(kind) && kindFacts(kind).acknowledgedBy?.way === 'link';
+
+/** Who reads what a channel sends to an address. */
+export const readerAt = ({ kind, readerAt: at }: Pick<Channel, 'kind' | 'readerAt'>, address: string): Reader =>
+  at?.(address) ?? (isHuman({ kind }) ? 'people' : 'programs');
 
 /** What each kind that is set up answers, in the order of `CHANNEL_KINDS`. */
 const ofConfigured = <T>(

@@ -47,7 +47,7 @@ export type WithButtons = (
   isChange: boolean,
 ) => Promise<{ message: Message; sent(handle: string): Promise<void> }>;
 
-/** A kind that people read: fresh jobs may join a batch. */
+/** Of what people read: fresh jobs may join a batch. */
 export interface Batching {
   batches: Pick<BatchStore, 'add' | 'hasOpenBatch' | 'seal' | 'drop'>;
   /** Queues the job that sends the batch of this number, so many milliseconds later; the same however often. */
@@ -79,6 +79,8 @@ export interface DeliverDependencies {
   addressChanges: Pick<AddressChanges, 'follow' | 'note'>;
   /** Left out: a receiver of this kind cannot disable its destination. */
   disabled?: Pick<Disabled, 'find'>;
+  /** People read what is sent there; else there are no batches and no threads. Default: everywhere. */
+  isForPeople?(destination: Destination): boolean;
   /** Left out: every job waits by itself. */
   batching?: Batching;
   /** A kind whose messages can belong to earlier ones. */

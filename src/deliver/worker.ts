@@ -11,7 +11,14 @@ import { acknowledged, compose } from './compose.ts';
 import { batch, correlate, dropBatch, giveUp, inOrder, lookUp, pause, refuse } from './job-stages.ts';
 import { afterRepeat, defer, rest, settle, whenRecorded } from './message-stages.ts';
 import { send } from './send.ts';
-import { type AttemptInput, beginAttempt, type DeliverDependencies, type JobRun, runStages } from './stage.ts';
+import {
+  type AttemptInput,
+  beginAttempt,
+  type DeliverDependencies,
+  type JobRun,
+  type MessageDependencies,
+  runStages,
+} from './stage.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 const JOB_STAGES = [
@@ -58,15 +65,15 @@ const newRun = (job: ParcelJob, signal: AbortSignal, holdsLock: HoldsLock): JobR
   },
 });
 
-export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
+/** The runs of jobs for people, or for programs. */
+const createRuns = (dependencies: DeliverDependencies, inFlight: MessageDependencies['inFlight']): ProcessParcel => {
   const attempt = async (input: AttemptInput) => {
     const run = beginAttempt(input);
     return (await runStages(ATTEMPT_STAGES, run, dependencies)) ?? run.decision;
   };
-  const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };
   const messageDependencies = { ...dependencies, attempt, inFlight };
 
-  const deliver: ProcessParcel = async (job, signal, holdsLock = () => true) => {
+  return async (job, signal, holdsLock = () => true) => {
     const run = newRun(job, signal, holdsLock);
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end.done ? finish(run, dependencies) : end;
@@ -81,10 +88,19 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     await dropBatch(run.job, dependencies);
     return finish(run, dependencies);
   };
+};
 
-  return async (...input) => {
+export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
+  const { isForPeople = () => true, batching: _batching, threads: _threads, ...alone } = dependencies;
+  const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };
+  const forPeople = createRuns(dependencies, inFlight);
+  const forPrograms = createRuns(alone, inFlight);
+
+  return async (job, ...others) => {
     inFlight.jobs += 1;
-    return deliver(...input).finally(() => {
+    // A batch that was opened while people read there is still sent.
+    const run = job.batchNumber !== undefined || isForPeople(job.destination) ? forPeople : forPrograms;
+    return run(job, ...others).finally(() => {
       inFlight.jobs -= 1;
     });
   };

@@ -115,6 +115,17 @@ describe('alerts of a kind that waits for more', () => {
     expect(new Set(await states(...range(1, 6)))).toEqual(new Set(['delivered']));
   });
 
+  test('do not wait where programs read', async () => {
+    const { add, run, sent } = setUp({ ...WAIT, isForPeople: ({ id }) => id !== OTHER.id });
+    add([finding(1, 1)]);
+    add([finding(2, 1)], OTHER);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C2', items: items(2) },
+      { at: 2000, to: 'C1', items: items(1) },
+    ]);
+  });
+
   test('wait no longer for those that come meanwhile; what comes later waits for its own time', async () => {
     const { add, run, sent, time, begun } = setUp(WAIT);
     for (const n of range(0, 4)) {

@@ -25,6 +25,7 @@ const PACE: Tree = {
     email: { rateLimit: RATE, groupWait: '100ms' },
     telegram: { rateLimit: RATE },
     slack: { rateLimit: RATE },
+    webhook: { groupWait: '100ms' },
   },
 };
 

@@ -95,3 +95,42 @@ test('a finding that turns worse, less bad and then to nothing, at every product
   expect(JSON.stringify(opsgenie.received().at(-1)?.raw.body)).toContain('https://wiki.example.com/Vault');
   expect(all.flatMap((receiver) => receiver.attempts()).filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
 });
+
+test('what six protocols find in one transaction is one message at Discord and at Teams', async ({
+  onTestFinished: onFinished,
+}) => {
+  const all = [createDiscordReceiver(), createTeamsReceiver()];
+  onFinished(async () => {
+    await Promise.all(all.map((receiver) => receiver.stop()));
+  });
+  const urls = await Promise.all(all.map(async (receiver) => (await receiver.start()).url));
+  const [forDiscord = '', forTeams = ''] = urls;
+  const names = ['Vault', 'Bridge', 'Market', 'Oracle', 'Bank', 'Swap'];
+  const channels = urls.map((url) => ({ name: 'webhook', url }));
+  const world = await startWorld({
+    ...{ onFinished, names, kinds: ['webhook'] },
+    config: {
+      protocols: { overrides: Object.fromEntries(names.map((name) => [name, { channels }])) },
+      channels: {
+        webhook: {
+          groupWait: '2s',
+          receivers: { [forDiscord]: { format: 'discord' }, [forTeams]: { format: 'teams' } },
+        },
+      },
+    },
+  });
+  const daemon = await world.start();
+  await daemon.watching();
+  const txHash = `0x${'5033ab'.repeat(10)}5ccb`;
+  for (const protocol of names)
+    world.sandbox.service.insertInspection({ protocol, assessment: 'critical', chainId: 1, txHash });
+  await until('both have it', () => all.every((receiver) => receiver.received().length > 0));
+  const [later] = world.critical('Vault');
+  const isLater = ({ text }: { text: string }): boolean => text.includes(later?.txHash ?? '');
+  await until('what comes later is there', () => all.every((receiver) => receiver.received().some(isLater)));
+  for (const receiver of all) {
+    const [message, ...others] = receiver.received();
+    expect(others.filter((one) => !isLater(one))).toEqual([]);
+    for (const name of names) expect(message?.text).toContain(name);
+  }
+});

@@ -55,6 +55,8 @@ export interface DeliveriesSetUp {
   shared?: string;
   /** Default true: for people. */
   isBatched?: boolean;
+  /** Default: everywhere. */
+  isForPeople?(destination: Destination): boolean;
   /** Default: messages do not wait for more. */
   groupWaitMs?: number;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
@@ -156,6 +158,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     health,
     addressChanges: createAddressChanges(redis, prefix),
     waiting: ledger.waiting,
+    ...(options.isForPeople && { isForPeople: options.isForPeople }),
     ...(isBatched
       ? {
           batching: {

@@ -1,8 +1,8 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
 import { certificates, connectionFields, pairedKey, tlsFields } from '../../schema/connection.ts';
-import { duration, httpUrl, isHost, port, secret } from '../../schema/fields.ts';
-import { channelOptions, senderOption } from '../options.ts';
+import { httpUrl, isHost, port, secret } from '../../schema/fields.ts';
+import { channelOptions, groupWaitOption, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
 
 const FROM_RULE = 'must be one address, or a name and an address: Tocsin <tocsin@example.com>';
@@ -155,18 +155,16 @@ export const mayShowPassword = ({ host, secure, requireTLS, tls, pass, oauth2: l
  */
 const PACE = { perSecond: 0.33, burst: 5 };
 
-const LONGEST_GROUP_WAIT_MS = 60_000;
 export const GROUP_WAIT_DEFAULT = '2s';
 
 /** E-mail by SMTP, through a relay. */
 export const emailConfig = z.strictObject({
   from: sender(),
   smtp: smtp.describe('The relay.'),
-  groupWait: duration({ minMs: 0, maxMs: LONGEST_GROUP_WAIT_MS })
-    .prefault(GROUP_WAIT_DEFAULT)
-    .describe(
-      'How long a mail waits for more to the same mailbox, so that all findings of a transaction are one mail. 0s: it does not wait. It has to be shorter than fallback.after, or the fallback gets every alert as well.',
-    ),
+  ...groupWaitOption(
+    GROUP_WAIT_DEFAULT,
+    'How long a mail waits for more to the same mailbox, so that all findings of a transaction are one mail. 0s: it does not wait. It has to be shorter than fallback.after, or the fallback gets every alert as well.',
+  ),
   ...channelOptions({ rateLimit: PACE, concurrency: 5 }),
   ...senderOption({}),
 });

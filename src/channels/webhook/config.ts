@@ -4,7 +4,7 @@ import { certificates, connectionFields, pairedKey } from '../../schema/connecti
 import { cidr, cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { webAddress } from '../address.ts';
-import { channelOptions } from '../options.ts';
+import { channelOptions, groupWaitOption } from '../options.ts';
 import { WEBHOOK_FORMATS } from './formats/names.ts';
 import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
 
@@ -150,6 +150,10 @@ export const webhookConfig = z
       .describe(
         'The most alerts in one POST of type batch, if that many wait for one receiver. With 1 each alert is a POST of its own. At most 20.',
       ),
+    ...groupWaitOption(
+      '2s',
+      'How long a message for Discord or Teams waits for more, so that all findings of a transaction are one message. 0s: it does not wait. Programs never wait.',
+    ),
     allowHttp: z
       .boolean({ error: 'must be true or false' })
       .default(false)

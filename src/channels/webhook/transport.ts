@@ -100,7 +100,7 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (
     kind: 'webhook',
     compose: (parcel, context) =>
       formatOf(settingsFor(parcel.destination.address).format).compose(parcel, context, config),
-    keepsIncidents: (address) => formatOf(settingsFor(address).format).keepsIncidents === true,
+    readerAt: (address) => formatOf(settingsFor(address).format).reader ?? 'programs',
     send: createSend(config, settingsFor, { post, now }),
     // Receivers have nothing in common but the proxy, and none of them expects a probe.
     verify: async () => {

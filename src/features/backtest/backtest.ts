@@ -1,10 +1,10 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
-import { type Alert, type ChannelKind, isHuman, type Mute } from '../../alert.ts';
+import type { Alert, ChannelKind, Mute } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { createPresentation } from '../../channels/content/presentation.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
-import { pacingOf } from '../../channels/registry.ts';
+import { pacingOf, readerAt } from '../../channels/registry.ts';
 import { longestIntervalMs } from '../../config/poll-section.ts';
 import type { Config } from '../../config/schema.ts';
 import { createDispatch, type DispatchDependencies } from '../../dispatch/dispatch.ts';
@@ -45,7 +45,7 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
     if (!options) continue;
     kinds.set(channel.kind, {
       ...pacingOf(options),
-      isBatched: isHuman(channel),
+      isForPeople: ({ address }) => readerAt(channel, address) === 'people',
       compose: (parcel, format, at, more) =>
         channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
       canAmend: channel.amend !== undefined,

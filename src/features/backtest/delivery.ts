@@ -31,10 +31,10 @@ export interface SimulatedMessage {
 }
 
 /** As much of a channel kind as a simulation needs. */
-export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
+export interface SimulatedKind
+  extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'>,
+    Required<Pick<DeliverDependencies, 'isForPeople'>> {
   compose: DeliverDependencies['compose'];
-  /** People read it: what cannot be sent at once joins a batch. */
-  isBatched: boolean;
   /** How long its messages wait for more, in milliseconds. Default: not at all. */
   groupWaitMs?: number;
   /** Its messages can be changed. */
@@ -129,7 +129,7 @@ export const createSimulatedDelivery = (
   const workerOf = ({
     paceOf,
     senderOf,
-    isBatched,
+    isForPeople,
     groupWaitMs = 0,
     canAmend,
     compose,
@@ -140,7 +140,7 @@ export const createSimulatedDelivery = (
       channel: { send: (message) => receive(message, false), amend: (_handle, message) => receive(message, true) },
       ledger,
       sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
-      ...(isBatched ? { batching: { batches, enqueueBatch, groupWaitMs }, threads, canAmend } : {}),
+      ...{ isForPeople, batching: { batches, enqueueBatch, groupWaitMs }, threads, canAmend },
       uncovered,
       now,
     });

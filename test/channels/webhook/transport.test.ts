@@ -488,6 +488,7 @@ describe('configuration', () => {
     expect(webhookConfig.parse({})).toEqual({
       secrets: {},
       deriveSecrets: false,
+      groupWait: 2000,
       receivers: {},
       batch: 1,
       allowHttp: false,

@@ -59,7 +59,7 @@ const forecastOf = async (
     compose: isBatched ? forPeople : forPrograms,
     paceOf: ({ id }: Destination) => ({ id: shared ?? id, rate }),
     senderOf: () => sender,
-    isBatched,
+    isForPeople: () => isBatched,
     groupWaitMs,
     canAmend: true,
   };

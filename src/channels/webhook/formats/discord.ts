@@ -234,6 +234,7 @@ const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {
 
 export const discord: FormatModule = {
   contentType: 'application/json',
+  reader: 'people',
   compose: composeForPeople(singleDiscord, digestDiscord),
   complete: (_request, { address }) => {
     const url = new URL(address);

@@ -2,7 +2,7 @@
 import type { Alert, Destination, Parcel } from '../../../alert.ts';
 import { mapSliced, type Sliced } from '../../../chunks.ts';
 import type { Secret } from '../../../secret.ts';
-import type { ComposeContext, Message } from '../../channel.ts';
+import type { ComposeContext, Message, Reader } from '../../channel.ts';
 import { jsonObjectIn, textIn } from '../../content/foreign.ts';
 import type { Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
@@ -37,8 +37,8 @@ export interface FormatModule {
   contentType: string;
   /** By Standard Webhooks, with every secret. The others are signed only where a secret is meant for that receiver. */
   isSigned?: true;
-  /** It keeps an incident for each transaction, see `incident.ts`. */
-  keepsIncidents?: true;
+  /** Default: programs. */
+  reader?: Reader;
   compose(parcel: Parcel, context: ComposeContext, options: { batch: number }): Sliced<Message<WebhookBody>[]>;
   /** Puts in what only this receiver has. Default: the text goes to the receiver's URL as it is. */
   complete?(

@@ -85,7 +85,7 @@ const KEY_REFUSED: Verdict = {
 
 export const opsgenie: FormatModule = {
   contentType: 'application/json',
-  keepsIncidents: true,
+  reader: 'incidents',
   compose: composeIncidents((incident, { format }) => requestsOf(incident, format)),
   complete: ({ path }, { address, credentials: { apiKey } }) => ({
     url: withoutQuery(address, path),

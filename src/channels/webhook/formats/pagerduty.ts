@@ -75,7 +75,7 @@ const KEY_REFUSED = dead(
 
 export const pagerduty: FormatModule = {
   contentType: 'application/json',
-  keepsIncidents: true,
+  reader: 'incidents',
   compose: composeIncidents((incident, { format }) => eventsOf(incident, format)),
   complete: ({ text }, { address, credentials: { routingKey } }) => ({
     url: withoutQuery(address),

@@ -238,5 +238,6 @@ const digestTeams = (content: DigestContent, format: Format): WebhookBody => {
 
 export const teams: FormatModule = {
   contentType: 'application/json',
+  reader: 'people',
   compose: composeForPeople(singleTeams, digestTeams),
 };
