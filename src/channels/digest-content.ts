@@ -74,6 +74,8 @@ export interface DigestContent {
   headline: string;
   /** `🔴 120 alerts in 3 protocols: 118 critical, 2 notifications`, or `🔴 120 critical alerts in Vault A`. */
   title: string;
+  /** What stands behind the worst severity, which it does not say again: `118 of 120 alerts in 3 protocols`. */
+  lead: string;
   /** Of the worst item. */
   severity: string;
   tone: Tone;

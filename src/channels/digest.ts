@@ -57,18 +57,21 @@ const countedAs = ({ alert: { followUp }, severity }: Pick<Read, 'alert' | 'seve
     ? severity
     : 'FOLLOW-UP';
 
-/** How many alerts, where, and how severe. */
-const titleOf = (
+/** How many alerts, where, and how severe; and how many of the worst severity. */
+const titlesOf = (
   counted: readonly Pick<Read, 'alert' | 'severity'>[],
   protocols: readonly Count[],
   replay: boolean,
-): string => {
+): Pick<DigestContent, 'title' | 'lead'> => {
   const severities = countsOf(counted.map(countedAs)).toSorted((a, b) => rankOf(a.name) - rankOf(b.name));
   const where = protocols.length === 1 ? quotedName(protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
   const alone = severities.length === 1;
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
-  const what = alone ? `${each} in ${where}` : `${counted.length.toLocaleString('en')} alerts in ${where}: ${each}`;
-  return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
+  const all = counted.length.toLocaleString('en');
+  const what = alone ? `${each} in ${where}` : `${all} alerts in ${where}: ${each}`;
+  const worst = alone ? '' : `${severities[0]?.count.toLocaleString('en')} of `;
+  const said = (text: string): string => shorten(replay ? `REPLAY: ${text}` : text, HEADLINE_LIMIT);
+  return { title: said(what), lead: said(`${worst}${all} alerts in ${where}`) };
 };
 
 /** Why they come in an unusual way or again; with a count for a reason that does not hold for all. */
@@ -142,13 +145,14 @@ export function* describeDigest(alerts: readonly Alert[], wording: Wording, stor
   if (worst === undefined || severest === undefined) throw new Error('a digest has at least one alert');
   const { tone } = worst;
   const isReplay = alerts.every(({ replay }) => replay);
-  const title = titleOf(all, tables[0]?.counts ?? [], isReplay);
+  const { title, lead } = titlesOf(all, tables[0]?.counts ?? [], isReplay);
   const period = periodOf(alerts, timeZone);
   yield;
   return {
     id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
     headline: `${signOf(tone)} ${title}; worst: ${worst.headline}`,
     title: `${signOf(tone)} ${title}`,
+    lead,
     severity: shorten(severest.severity, NAME_LIMIT),
     tone,
     sign: signOf(tone),

@@ -19,10 +19,11 @@ const linesOf = ({ sandbox }: World, protocol: string): string[] => {
   ]);
 };
 
-/** Everything received, with the links: Telegram shows a whole hash only where its link leads. */
+/** Everything received, with the links: Telegram shows a whole hash only where its link leads, or in a file. */
 const received = ({ sandbox }: World) =>
   sandbox.received().map(({ kind, destination, text, raw }) => {
-    const html = kind === 'telegram' && typeof raw === 'object' && raw !== null && 'source' in raw ? raw.source : text;
+    const { method, source = text } = (kind === 'telegram' ? raw : {}) as { method?: string; source?: string };
+    const html = method === 'sendDocument' ? text : source;
     return { kind, destination, text: String(html) };
   });
 

@@ -37,6 +37,8 @@ const DEGRADES: Readonly<Record<string, string>> = {
   'max-height property': 'the same',
   'user-select': 'a value that is selected by hand',
   'mso-hide': 'the same',
+  'Class selector': 'what is inline',
+  'aria-hidden attribute': 'a hidden beginning that is read first',
 };
 
 const UNSAFE_ELEMENTS = [
@@ -129,6 +131,15 @@ const tagProblems = ({ name, isEnd, attributes }: Tag): string[] => {
   ];
 };
 
+/** What SpamAssassin 4.0.1 takes for hidden text, `__FONT_INVIS` and `__STY_INVIS` in its 72_active.cf. */
+const TINY_TEXT = /<(?!style)[a-z]+\s[^>]{1,80}font(?:-size)?\s*:\s*0*[01](?:\.\d+)?(?:px|pt)\s*[;'][^>]{0,80}>\w/i;
+const HIDDEN_STYLE = /\bstyle\s*=\s*"[^">]{0,80}(?:(?<!-)visibility\s*:\s*hidden\s*|display\s*:\s*none\s*)[;"!]/i;
+
+const spamProblems = (html: string): string[] => [
+  ...(TINY_TEXT.test(html) ? ['text in letters of a pixel'] : []),
+  ...(HIDDEN_STYLE.test(html) ? ['a style that hides text'] : []),
+];
+
 const supportProblems = (html: string): string[] => {
   const { issues } = caniemail({ clients: CLIENTS as Parameters<typeof caniemail>[0]['clients'], html });
   const titles = [...issues.errors].flatMap(([client, found]) => found.map(({ title }) => ({ client, title })));
@@ -148,6 +159,7 @@ export const lintMail = (html: string): string[] => {
       ...headProblems(html, tags),
       ...styleProblems(html, tags),
       ...tags.flatMap(tagProblems),
+      ...spamProblems(html),
       ...supportProblems(html),
     ]),
   ];

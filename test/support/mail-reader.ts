@@ -28,7 +28,18 @@ const BLOCKS = new Set([
   'td',
 ]);
 const ALLOWED = new Set([...VOID, ...BLOCKS, 'html', 'head', 'title', 'style', 'strong', 'span', 'a']);
-const ATTRIBUTES = new Set(['class', 'role', 'style', 'lang', 'href', 'charset', 'name', 'content']);
+const ATTRIBUTES = new Set([
+  'aria-hidden',
+  'aria-roledescription',
+  'class',
+  'role',
+  'style',
+  'lang',
+  'href',
+  'charset',
+  'name',
+  'content',
+]);
 
 const NAMED: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 

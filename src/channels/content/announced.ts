@@ -3,13 +3,13 @@
  * leniently: what is not as we write it is shown as the text that it is.
  */
 import { type Alert, type JsonObject, type JsonValue, TOCSIN } from '../../alert.ts';
-import { cleanLine, cleanText, shorten } from '../../text.ts';
+import { cleanLine, cleanText, quotedName, shorten } from '../../text.ts';
 import { parseTime } from '../../time.ts';
 import { transactionLink } from '../chains.ts';
 import { ownTimesText, timeOfDay, withOwnTimes } from './clock.ts';
 import type { Content, Line, Piece } from './content.ts';
 import { chainOf } from './finding.ts';
-import { inlineName, objectOf, shortHex } from './foreign.ts';
+import { inlineName, objectOf, shortenHex, shortHex } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
 import { signOf, toneOf } from './severity.ts';
 
@@ -37,7 +37,7 @@ const referenceOf = (entry: JsonObject, { chains }: Presentation): Piece => {
   return url === undefined ? { text: hash, code: true } : { text: shortHex(hash), url, copy: hash };
 };
 
-/** `🔴 CRITICAL 02:40:47 UTC Lending Pool: Flash loan 0x5033…5ccb`. */
+/** `🔴 CRITICAL 02:40:47 UTC Lending Pool: Flash loan “2 WETH borrowed” 0x5033…5ccb`. */
 const listedLine = (entry: JsonObject, presentation: Presentation, now: number): Line => {
   const { what } = entry;
   const severity = typeof entry.severity === 'string' ? inlineName(entry.severity) : '';
@@ -46,10 +46,11 @@ const listedLine = (entry: JsonObject, presentation: Presentation, now: number):
   const time = Number.isNaN(at) ? [] : [{ text: timeOfDay(at, now, presentation.timeZoneOf(protocol)), at }];
   const names = textsIn(entry.detectors).map(presentation.detectorName);
   const happened = typeof what === 'string' ? cleanLine(what) : names.join(', ');
+  const said = typeof entry.said === 'string' ? `${quotedName(shortenHex(cleanLine(entry.said)))} ` : '';
   return [
     { text: `${signOf(toneOf(severity))} ${severity === '' ? '' : `${severity} `}` },
     ...time,
-    { text: ` ${inlineName(protocol)}: ${happened} ` },
+    { text: ` ${inlineName(protocol)}: ${happened} ${said}` },
     referenceOf(entry, presentation),
   ];
 };

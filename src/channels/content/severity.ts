@@ -80,13 +80,17 @@ export const statedSeverity = (message: string): string | undefined => {
 /** What parts the word from what it says. */
 const PARTED = /^[\s:|\])}!*–—-]+/u;
 
-/** The text without the word at its beginning that states `severity`; as it is where it begins otherwise or says no more. */
+/**
+ * The text without the word at its beginning that states `severity`: of `Critical transaction in A` it is `transaction in A`.
+ * As it is where it begins otherwise or says no more.
+ */
 export const withoutSeverity = (message: string, severity: string): string => {
   const text = message.slice(0, LOOKED_AT).trimStart();
-  const [label = '', word = ''] = AT_BEGINNING.exec(text) ?? [];
+  const [found = '', word = ''] =
+    [AT_BEGINNING, ...WITH_NOUN].map((form) => form.exec(text)).find((one) => one !== null) ?? [];
   if (assessmentWord(word).toUpperCase() !== severity) return message;
-  const rest = text.slice(label.length).replace(PARTED, '');
-  return rest === '' ? message : rest;
+  const rest = text.slice(found.indexOf(word) + word.length).replace(PARTED, '');
+  return rest === '' || /^severity/i.test(rest) ? message : rest;
 };
 
 /** What decides the colour of a message. */

@@ -49,8 +49,8 @@ const headlineOf = (content: Content): string => {
   return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${where}${remark}: ${said}`;
 };
 
-const digestHeadline = ({ sign, severity, title, items: [worst] }: DigestContent): string => {
-  const head = `[${severity}] ${title.slice(sign.length).trim()}`;
+const digestHeadline = ({ severity, lead, items: [worst] }: DigestContent): string => {
+  const head = `[${severity}] ${lead}`;
   return worst === undefined ? head : `${head}; worst: ${quotedName(worst.protocol)}: ${worst.said}`;
 };
 

@@ -18,6 +18,8 @@ export interface Listed {
   detectors?: string[];
   /** What it is, where no detector says so. */
   what?: string;
+  /** What detectors or a notification said, in one line; from outside. */
+  said?: string;
   txHash?: string;
   chainId?: string;
   /** The service's own id, where it names no transaction. */

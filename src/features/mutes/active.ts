@@ -1,7 +1,10 @@
 /** The mutes that hold now, which people added or the windows of the config open, and which deliveries they hide. */
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
+import { objectIn, textIn } from '../../channels/content/foreign.ts';
+import { firstLine } from '../../channels/content/heading.ts';
 import { severityOf } from '../../channels/content/severity.ts';
 import { createGlobs } from '../../globs.ts';
+import { shorten } from '../../text.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
 
@@ -80,12 +83,37 @@ const chainIn = ({ item: { chainId } }: Alert): { chainId?: string } =>
     ? { chainId: String(chainId) }
     : {};
 
+/** Of one alert, in a list of many. */
+const SAID_LIMIT = 120;
+
+/** What the detectors that fired say, or a notification in its first line. */
+const saidIn = (alert: Alert): string => {
+  const { message, detections } = alert.item;
+  if (alert.source === 'notifications') return firstLine(textIn(message));
+  const fired = alert.followUp ? [] : firedDetectors(alert);
+  return fired
+    .map((name) => firstLine(textIn(objectIn(objectIn(detections)[name]).message)))
+    .filter((said) => said !== '')
+    .join('; ');
+};
+
 const itemOf = (alert: Alert): HiddenItem => {
   const { protocol, type, itemId, txHash, at } = alert;
   const detectors = alert.followUp ? [] : firedDetectors(alert);
   const { severity } = severityOf(alert);
   const hash = txHash === undefined ? {} : { txHash };
-  return { protocol, type, detectors, itemId, ...hash, severity, ...chainIn(alert), at };
+  const said = shorten(saidIn(alert), SAID_LIMIT);
+  return {
+    protocol,
+    type,
+    detectors,
+    itemId,
+    ...hash,
+    severity,
+    ...(said === '' ? {} : { said }),
+    ...chainIn(alert),
+    at,
+  };
 };
 
 export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: ActiveMutesDependencies) => {

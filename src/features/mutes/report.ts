@@ -2,7 +2,7 @@
 import { scopeText } from '../../alert.ts';
 import { inlineName, readableName } from '../../channels/content/foreign.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
-import { cleanLine, counted, listText, shorten } from '../../text.ts';
+import { cleanLine, counted, listText, quotedName, shorten } from '../../text.ts';
 import { clock, clockText, iso, spanText } from '../../time.ts';
 import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announce.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
@@ -46,19 +46,23 @@ const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'wh
 };
 
 const listedOf = (item: HiddenItem): Listed => {
-  const { at, protocol, txHash, itemId, chainId } = item;
+  const { at, protocol, txHash, itemId, chainId, said } = item;
   const name = shorten(cleanLine(txHash ?? itemId), LIMITS.name);
   const id = txHash === undefined ? { itemId: name } : { txHash: name };
   const where = { at, severity: inlineName(item.severity), protocol: inlineName(shorten(protocol, LIMITS.protocol)) };
-  return { ...where, ...whatOf(item), ...id, ...(chainId === undefined ? {} : { chainId }) };
+  const facts = { ...(said === undefined ? {} : { said }), ...(chainId === undefined ? {} : { chainId }) };
+  return { ...where, ...whatOf(item), ...id, ...facts };
 };
 
-/** `🔴 CRITICAL 02:40:47 Lending Pool: Flash loan 0x...`; with the date where that is another day than the end's. */
-const lineOf = ({ at, severity, protocol, detectors = [], what, txHash, itemId }: Listed, endedAt: number): string => {
+/** `🔴 CRITICAL 02:40:47 Lending Pool: Flash loan “2 WETH borrowed” 0x...`; with the date where that is another day than the end's. */
+const lineOf = (
+  { at, severity, protocol, detectors = [], what, said, txHash, itemId }: Listed,
+  endedAt: number,
+): string => {
   const isToday = clock(at).slice(0, 10) === clock(endedAt).slice(0, 10);
   const when = isToday ? clock(at).slice(11) : clock(at);
-  const happened = what ?? detectors.map(readableName).join(', ');
-  return `${signOf(toneOf(severity))} ${severity} ${when} ${protocol}: ${happened} ${txHash ?? itemId ?? ''}`;
+  const happened = [what ?? detectors.map(readableName).join(', '), ...(said === undefined ? [] : [quotedName(said)])];
+  return `${signOf(toneOf(severity))} ${severity} ${when} ${protocol}: ${happened.join(' ')} ${txHash ?? itemId ?? ''}`;
 };
 
 /** Its length as Slack counts it: `&`, `<` and `>` are written as several characters. */

@@ -17,6 +17,8 @@ export interface HiddenItem {
   txHash?: string;
   /** As messages say it: `CRITICAL`. */
   severity: string;
+  /** What detectors or a notification said, in one short line; from outside. */
+  said?: string;
   chainId?: string;
   /** ISO 8601. */
   at: string;
@@ -30,7 +32,7 @@ interface HiddenList {
   items: ReadonlyMap<string, HiddenItem>;
 }
 
-/** Alerts that a report lists for each destination; about 300 bytes each, less than the ledger keeps of them. */
+/** Alerts that a report lists for each destination; about 400 bytes each, less than the ledger keeps of them. */
 export const MOST_LISTED = 5000;
 
 /**

@@ -75,6 +75,7 @@ const muteReport = (): AnnouncementText => {
     type: n === 5 ? 'notification.created' : 'inspection.critical',
     severity: n === 5 ? 'NOTIFICATION' : 'CRITICAL',
     ...{ detectors: n === 5 ? [] : ['flashLoan'], itemId: idOf(`muted ${n}`) },
+    said: n === 5 ? 'Pool A is migrated by its team' : `${(6 - n) * 410_000} USDC borrowed and repaid`,
     at: iso(AT - (6 - n) * 15 * MINUTE_MS),
     ...(n !== 5 && { txHash: hashOf(`muted ${n}`), chainId: '1' }),
   }));

@@ -330,7 +330,7 @@ suite('a stored notification', () => {
     ['🔴 [Critical] Pool A lost 90%', 'Pool A lost 90%'],
     ['Critical\nPool A lost 90%.', 'Pool A lost 90%'],
     ['**High** - Pool A lost 90%', 'Pool A lost 90%'],
-    ['Critical finding in Pool A', 'Critical finding in Pool A'],
+    ['Critical finding in Pool A', 'finding in Pool A'],
     ['Info: Pool A lost 90%\nSeverity: critical', 'Info: Pool A lost 90%'],
     ['Critical', 'Critical'],
   ])('the headline of %j does not say twice how bad it is', (message, happened) => {

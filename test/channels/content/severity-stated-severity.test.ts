@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statedSeverity } from '../../../src/channels/content/severity.ts';
+import { statedSeverity, withoutSeverity } from '../../../src/channels/content/severity.ts';
 
 describe('a text states its severity', () => {
   test.each([
@@ -82,3 +82,12 @@ test('piled brackets and labels state none', () => {
   const message = `${'['.repeat(1000)}${'severity '.repeat(200)}`;
   expect(statedSeverity(message)).toBeUndefined();
 });
+
+test.each([
+  ['Critical: the pool was drained', 'the pool was drained'],
+  ['🔴 Critical transaction in Lending Pool', 'transaction in Lending Pool'],
+  ['A critical finding was stored.', 'finding was stored.'],
+  ['Critical', 'Critical'],
+  ['Critical severity', 'Critical severity'],
+  ['The pool was drained\nSeverity: critical', 'The pool was drained\nSeverity: critical'],
+])('behind its severity %j is %j', (message, rest) => expect(withoutSeverity(message, 'CRITICAL')).toBe(rest));

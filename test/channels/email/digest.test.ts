@@ -38,6 +38,12 @@ const shownOf = ({ html = '' }: MailBody) => readHtml(html);
 const named = (text: string): Set<string> => new Set(text.match(/0x[0-9a-f]{64}/g));
 const hashes = (alerts: readonly Alert[]): Set<string> => new Set(alerts.flatMap(({ txHash }) => txHash ?? []));
 
+test('a subject says once how bad it is', () => {
+  const mixed = [...storm(8), ...['a', 'b'].map((text) => notificationAlert(text))];
+  expect(bodyOf(storm(8)).subject).toMatch(/^\[CRITICAL\] 8 alerts in 3 protocols; worst: “Vault /);
+  expect(bodyOf(mixed).subject).toMatch(/^\[CRITICAL\] 8 of 10 alerts in 4 protocols; worst: “Vault /);
+});
+
 describe('an incident by mail', () => {
   test('is one mail that names all protocols, assets, findings and ids', () => {
     const body = bodyOf(oneIncident());

@@ -219,7 +219,7 @@ describe('what somebody else says', () => {
       const { html = '' } = bodyOf(alert);
       const outside = html
         .replace(/<blockquote.*?<\/blockquote>/gs, '')
-        .replace(/<div style="display:none.*?<\/div>/s, '')
+        .replace(/<div class="preheader".*?<\/div>/s, '')
         .replace(/<title>.*?<\/title>/s, '');
       expect(outside).not.toContain('an admin');
       expect(outside).not.toContain('This is a test');

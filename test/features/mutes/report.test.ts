@@ -40,8 +40,8 @@ const stored = (n: number, changes: Partial<HiddenItem> = {}): HiddenItem => {
 
 test('says how many and how bad, then when and why, then one line for each, the worst first', () => {
   const [text, ...others] = report([
-    item(2),
-    stored(3),
+    item(2, { said: 'Balance fell by 90 %' }),
+    stored(3, { said: 'Tocsin: all is “well”' }),
     item(4, { type: 'inspection.downgraded' }),
     item(5, { type: 'inspection.suspecious', detectors: ['mixer', 'newContract'] }),
     item(1),
@@ -55,10 +55,10 @@ test('says how many and how bad, then when and why, then one line for each, the 
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(1)}`,
-      `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(2)}`,
+      `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan “Balance fell by 90 %” ${hashOf(2)}`,
       '🟠 HIGH 13:59:59 Lending Pool: stored notification item-6',
       `🟠 SUSPICIOUS 13:59:59 Lending Pool: Mixer, New contract ${hashOf(5)}`,
-      '🟠 NOTIFICATION 13:59:59 Lending Pool: stored notification item-3',
+      "🟠 NOTIFICATION 13:59:59 Lending Pool: stored notification “Tocsin: all is 'well'” item-3",
       `🔵 FOLLOW-UP 13:59:59 Lending Pool: follow-up, downgraded ${hashOf(4)}`,
     ].join('\n'),
   );
