@@ -102,10 +102,10 @@ describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))(
     await bench.stopProvider();
   });
 
-  const shown = async (alert: Alert, format: Format): Promise<Shown[]> => {
+  const shown = async (alerts: Alert[], format: Format): Promise<Shown[]> => {
     const seen = bench.accepted().length;
     const context = { format, sentAt: '2026-11-20T10:07:55.000Z', presentation: createPresentation() };
-    const parcel = { destination: bench.destinations[0], alerts: [alert] };
+    const parcel = { destination: bench.destinations[0], alerts };
     for (const message of atOnce(bench.channel.compose(parcel, context))) {
       await bench.channel.send(message, new AbortController().signal);
     }
@@ -125,9 +125,26 @@ describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))(
     const found: string[] = [];
     for (const format of FORMATS) {
       for (const text of TEXTS) {
-        const messages = await shown(make(text), format);
+        const messages = await shown([make(text)], format);
         const problems = messages.flatMap((message) => problemsOf(message, field, format));
         found.push(...problems.map((one) => `${format}, ${JSON.stringify(text.slice(0, 30))}: ${one}`));
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  const OF_PROTOCOLS = ['protocol', 'invokedMethodName', 'assets.descriptor', 'detections.name', 'detections.message'];
+
+  test.each(OF_PROTOCOLS)('%s is that, too, where several protocols have it of one transaction', async (field) => {
+    const found: string[] = [];
+    const other = inspected({ _id: 'other', protocol: 'Bridge' }, { id: 'other', protocol: 'Bridge' });
+    for (const format of ['rich', 'plain'] as const) {
+      for (const text of TEXTS) {
+        const one = FIELDS[field]?.(text) ?? other;
+        const privileged = { ...one, context: { privilegedOn: ['Vault'] } };
+        const messages = await shown([privileged, other], format);
+        expect(messages[0]?.text).toContain('2 protocols · one transaction');
+        found.push(...messages.flatMap((message) => problemsOf(message, field, format)));
       }
     }
     expect(found).toEqual([]);

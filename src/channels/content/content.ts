@@ -58,6 +58,8 @@ export interface Fact {
   url?: string | undefined;
   /** In an incident of several protocols, true for what is of one of them: it stands below that protocol. */
   isOfOne?: true;
+  /** What follows stands below it. */
+  isHeading?: true;
 }
 
 /** Labels of the facts that even the plainest message has. */

@@ -75,7 +75,8 @@ const cutAtWords = (text: string, most: number): string => {
   const words = wordsIn(text);
   const [from, to] = numberIn(words);
   const isNear = to <= most + 1;
-  const end = isNear ? Math.max(most, to) : Math.max(BEFORE_MIN, most - to + from);
+  const isLast = isNear && to >= most - 1;
+  const end = isNear ? (isLast ? to : most) : Math.max(BEFORE_MIN, most - to + from);
   if (words.length <= Math.max(end, most + 1)) return text;
   const begin = sentenceless(words.slice(0, end).join(' ')).replace(/,$/, '');
   return `${begin}…${isNear ? '' : ` ${words.slice(from, to).join(' ')}`}`;

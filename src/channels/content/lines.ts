@@ -197,25 +197,24 @@ const contractFact = ({ name, at }: Contract): Fact[] =>
 const areAllShown = ([first = '', ...others]: readonly string[]): boolean =>
   others.length === 0 ? inlineName(first) === first : others.length < PROTOCOLS_MAX;
 
-/** What was called on which contracts, and what was found there. */
-const touchedFacts = ({ methods, contracts, triggers }: Finding, detectors: readonly string[]): Fact[] => [
+/** What was called, and on which contracts. */
+const callFacts = ({ methods, contracts }: Finding): Fact[] => [
   ...methods.map(({ name, isPrivileged }) => codeFact('Method', { whole: name }, isPrivileged ? 'privileged' : '')),
   ...contracts.flatMap(contractFact),
-  ...fact('Detectors', detectors.join(', ')),
-  ...triggers.flatMap((trigger) => fact('Trigger', trigger)),
 ];
+
+const triggerFacts = ({ triggers }: Finding): Fact[] => triggers.flatMap((trigger) => fact('Trigger', trigger));
 
 const inspectionFacts = ({ ids }: Finding): Fact[] => ids.map((id) => codeFact('Inspection', { whole: id }));
 
 /** What is of one protocol, below its name. */
-const protocolFacts = ({ protocols, finding, detections }: Reading): Fact[] => {
-  const detectors = [...new Set(detections.map(({ id }) => id))];
-  return [
-    ...fact('Protocol', protocols.join(', ')),
-    ...touchedFacts(finding, detectors),
+const protocolFacts = ({ protocols, finding }: Reading): Fact[] =>
+  [
+    ...fact('Protocol', protocols.join(', ')).map((one): Fact => ({ ...one, isHeading: true })),
+    ...callFacts(finding),
+    ...triggerFacts(finding),
     ...inspectionFacts(finding),
   ].map((one) => ({ ...one, isOfOne: true }));
-};
 
 /** The transaction first, then what is of each of several protocols; of one the ids last. `detectors`: their ids; `sentAt` in epoch milliseconds. */
 export const findingDetails = (
@@ -231,7 +230,9 @@ export const findingDetails = (
     ...fact('Chain', chainText(finding)),
     ...(areAllShown(protocols) ? [] : fact('Protocols', protocols.join(', '))),
     ...finding.origins.map((origin) => codeFact('Origin', origin, [...adminNote(origin), ...first].join('; '))),
-    ...(each.length === 0 ? touchedFacts(finding, detectors) : []),
+    ...(each.length === 0 ? callFacts(finding) : []),
+    ...fact('Detectors', detectors.join(', ')),
+    ...(each.length === 0 ? triggerFacts(finding) : []),
     ...fact('Not fired', finding.notFired.join(', ')),
     ...clockFact('Transaction time', finding.transactionAt),
     ...clockFact('Inspected', finding.inspectedAt),

@@ -102,7 +102,8 @@ const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
 /** One touch or click takes the value whole, and nothing beside it. */
 const VALUE = '-webkit-user-select:all;user-select:all';
 
-const valueHtml = ({ value, code, url }: Fact): string => {
+const valueHtml = ({ value, code, url, isHeading }: Fact): string => {
+  if (isHeading) return `<strong>${escapeHtml(value)}</strong>`;
   const style = code ? ` style="font-family:${MONO};${VALUE}"` : '';
   const shown = `<span${style}>${escapeHtml(value)}</span>`;
   return url === undefined ? shown : linkHtml(shown, url);

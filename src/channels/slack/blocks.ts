@@ -247,10 +247,15 @@ export const colored = (tone: Tone, blocks: KnownBlock[]): MessageAttachment[] =
 /** A section takes 500 elements, and a fact has four with its line break. */
 const FACTS_IN_ONE = 100;
 
-const factElements = ({ label, value, code, note }: Fact): RichTextElement[] => [
-  words(`${label}: `),
-  code ? codeWords(value) : words(value),
-  ...(note === undefined ? [] : [words(` (${note})`)]),
+const valueElement = ({ value, code, isHeading }: Fact): RichTextElement => {
+  if (isHeading) return bold(value);
+  return code ? codeWords(value) : words(value);
+};
+
+const factElements = (fact: Fact): RichTextElement[] => [
+  words(`${fact.label}: `),
+  valueElement(fact),
+  ...(fact.note === undefined ? [] : [words(` (${fact.note})`)]),
 ];
 
 export const factBlocks = (facts: readonly Fact[]): RichTextBlock[] =>

@@ -248,8 +248,9 @@ const MORE_LIMIT = 30;
 /** Of a fact of one protocol, where not all facts fit: a hash does. */
 const TIGHT_LIMIT = 66;
 
-const valuePiece = ({ value, code }: Fact, limit: number): Piece => {
+const valuePiece = ({ value, code, isHeading }: Fact, limit: number): Piece => {
   const text = shorten(value, limit);
+  if (isHeading) return { text, mark: 'b' };
   return code ? { text, mark: 'code' } : { text };
 };
 

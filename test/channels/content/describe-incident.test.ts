@@ -44,12 +44,10 @@ describe('an incident', () => {
       'Protocol A',
       'Method sweep',
       `Contract 0x${'ABaBaBaBABabABabAbAbABAbABabababaBaBABaB'}`,
-      'Detectors flashLoan, drasticBalanceChange',
       'Inspection id of A',
       'Protocol B',
       'Method liquidateCall',
       `Contract 0x${'ABaBaBaBABabABabAbAbABAbABabababaBaBABaB'}`,
-      'Detectors flashLoan, drasticBalanceChange',
       'Inspection id of B',
     ]);
     expect(details[0]?.label).toBe('Transaction');
