@@ -40,7 +40,7 @@ interface PreviewedOptions extends ServiceOptions {
 }
 
 /** Alerts, and how a sample of them is shown besides. */
-interface Previewed extends Pick<Scene, 'storm' | 'annotation'> {
+interface Previewed extends Pick<Scene, 'more' | 'annotation'> {
   alerts: readonly Alert[];
 }
 
@@ -124,9 +124,9 @@ const composePreview = async (
   });
   const { address, load } = kindFacts(kind).preview;
   const destination = { id: destinationId(kind, address), kind, address, label: address };
-  const { alerts, storm, annotation } = previewed;
+  const { alerts, more, annotation } = previewed;
   const presentation = createPresentation(config, templates);
-  const context = { format, sentAt, presentation, ...(storm === undefined ? {} : { storm }) };
+  const context = { format, sentAt, presentation, ...more };
   const compose = await load();
   return { kind, bodies: compose({ destination, alerts: [...alerts] }, context, { annotation, webhookFormat }) };
 };

@@ -25,24 +25,36 @@ const WEBHOOK = destinationOf('webhook', 'https://hooks.example.com/x');
 
 const preheaderIn = (html = ''): string => unescapeHtml(/<body[^>]*>\s*<div[^>]*>([^<]*)</.exec(html)?.[1] ?? '');
 
+const slack = (alerts: Alert[], context = CONTEXT): string[] => {
+  const destination = destinationOf('slack', 'C024BE91L');
+  return atOnce(composeSlack({ destination, alerts }, context, true)).map(({ body }) => unescapeHtml(body.text));
+};
+
+const telegram = (alerts: Alert[], context = CONTEXT): string[] => {
+  const destination = destinationOf('telegram', '-1001234567890');
+  return atOnce(composeTelegram({ destination, alerts }, context)).map(({ body }) =>
+    unescapeHtml(
+      body.text
+        .replace(/<[^>]*>/g, '')
+        .split('\n')
+        .slice(0, 4)
+        .join('\n'),
+    ),
+  );
+};
+
+/** Where they are inspections of one transaction, as news in a message that people have. */
+const asNews = (alerts: Alert[]): [Alert[], ComposeContext] => {
+  const isOne = alerts.every(({ source, txHash }) => source === 'inspections' && txHash === alerts[0]?.txHash);
+  return isOne ? [[inspectionAlert({ protocol: 'Known' }), ...alerts], { ...CONTEXT, heard: 1 }] : [alerts, CONTEXT];
+};
+
 /** What each kind shows before anything is opened. */
 const LOCK_SCREENS: Record<string, (alerts: Alert[]) => string[]> = {
-  slack: (alerts) => {
-    const destination = destinationOf('slack', 'C024BE91L');
-    return atOnce(composeSlack({ destination, alerts }, CONTEXT, true)).map(({ body }) => unescapeHtml(body.text));
-  },
-  telegram: (alerts) => {
-    const destination = destinationOf('telegram', '-1001234567890');
-    return atOnce(composeTelegram({ destination, alerts }, CONTEXT)).map(({ body }) =>
-      unescapeHtml(
-        body.text
-          .replace(/<[^>]*>/g, '')
-          .split('\n')
-          .slice(0, 4)
-          .join('\n'),
-      ),
-    );
-  },
+  slack: (alerts) => slack(alerts),
+  telegram: (alerts) => telegram(alerts),
+  'a reply in Slack': (alerts) => slack(...asNews(alerts)),
+  'a reply in Telegram': (alerts) => telegram(...asNews(alerts)),
   mail: (alerts) => {
     const destination = destinationOf('email', 'oncall@example.com');
     return atOnce(composeEmail({ destination, alerts }, CONTEXT)).flatMap(({ body }) => [

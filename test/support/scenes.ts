@@ -46,7 +46,7 @@ const annotated = <Body>({ buttons, withAcknowledgeLink }: Channel<Body>, { anno
 export const composeScene = <Body>(channel: Channel<Body>, scene: Scene, format: Format = 'rich'): Message<Body>[] => {
   const { kind } = channel;
   if (!isSceneKind(kind)) throw new Error(`no destination of the kind ${kind}`);
-  const context = { ...sceneContext(format), ...(scene.storm && { storm: scene.storm }) };
+  const context = { ...sceneContext(format), ...scene.more };
   const parcel = { destination: SCENE_DESTINATIONS[kind], alerts: scene.alerts() };
   const messages = atOnce(channel.compose(parcel, context));
   return messages.map((message) => ({ ...message, body: annotated(channel, scene, message.body) }));

@@ -4,7 +4,7 @@ import type { Sliced } from '../../chunks.ts';
 import { counted, listText, shorten } from '../../text.ts';
 import type { Content, Detection } from './content.ts';
 import { uniteReadings } from './describe.ts';
-import { inlineName } from './foreign.ts';
+import { inlineName, withoutDots } from './foreign.ts';
 import { headingOf } from './heading.ts';
 import { transactionLine } from './lines.ts';
 import { type Reading, readInspection, type Wording, withRooms } from './reading.ts';
@@ -72,7 +72,9 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): { text: str
 const lineOf = (worst: Reading, happened: string, known: Known, protocols: number): Detection[] => {
   const [first] = newDetectors(worst, known).concat(worst.detections);
   if (first === undefined) return [];
-  return [{ ...first, name: protocols > 1 ? inlineName(worst.protocols[0] ?? '') : first.name, message: happened }];
+  if (protocols < 2) return [{ ...first, message: happened }];
+  // As the message above has its lines.
+  return [{ id: '', name: inlineName(worst.protocols[0] ?? ''), message: withoutDots(happened), between: ' · ' }];
 };
 
 /** People have heard of the first `heard` of these alerts, all of one transaction. */
@@ -84,7 +86,8 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   }
   const known = knownOf(readings.slice(0, heard));
   const all = knownOf(readings);
-  const news = readings.slice(heard).toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity));
+  const newIn = (one: Reading): number => newDetectors(one, known).length;
+  const news = readings.slice(heard).toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
   const { text, about } = saidOf(all, known, news);
   const whole = uniteReadings(readings);
   const [worst = whole] = about;

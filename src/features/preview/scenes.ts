@@ -3,7 +3,7 @@
  * that look at all messages. Names and numbers are made up.
  */
 import type { Alert, ChannelKind } from '../../alert.ts';
-import type { Annotation, Storm } from '../../channels/channel.ts';
+import type { Annotation, ComposeContext } from '../../channels/channel.ts';
 import { followUpId } from '../../item.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
@@ -36,8 +36,8 @@ export interface Scene {
   alerts(): Alert[];
   /** Only these get it. Default: every kind. */
   kinds?: readonly ChannelKind[];
-  /** Of a digest in a storm. */
-  storm?: Storm;
+  /** Of a digest in a storm, of a message that has grown, of a reply below it. */
+  more?: Pick<ComposeContext, 'storm' | 'grew' | 'heard'>;
   /** What stands below the message, where alerts can be acknowledged. */
   annotation?: Annotation;
 }
@@ -90,6 +90,8 @@ const incidentOfSix = (): Alert[] =>
     const assets = [contract === 'Pool A' ? POOL_A : asset(contract)];
     return finding({ label: `six ${protocol}`, protocol, assets, fired, hash: HASH, origin: ORIGIN });
   });
+
+const SIX_FOUND = SIX.map((_, index) => () => incidentOfSix()[index] ?? single());
 
 const followUp = (change: 'downgraded' | 'upgraded' | 'vanished'): Alert => {
   const wasBefore = change === 'upgraded' ? { was: 'suspecious', is: 'critical' } : { was: 'critical' };
@@ -158,10 +160,18 @@ export const SCENES: readonly Scene[] = [
     notification('notification', 'Harbor Lending', NOTIFIED),
   ),
   several('incident of six', 'One transaction is critical for six protocols, all by one flash loan', incidentOfSix),
+  {
+    ...scene('incident that has grown', 'incident of six', 'The same, found one after the other', ...SIX_FOUND),
+    ...{ kinds: ['slack', 'telegram'], more: { grew: { times: 4, at: AT + 18_000 } } },
+  },
+  {
+    ...scene('what is new', 'incident of six', 'Three more protocols than you heard of', ...SIX_FOUND),
+    ...{ kinds: ['slack', 'telegram'], more: { heard: 3 } },
+  },
   several('digest of 12', '12 alerts in four protocols; the worst is a transfer of ownership', () => digest(12)),
   {
     ...several('digest of 2000', '2,000 alerts in four protocols; the worst come first', () => digest(2000)),
-    storm: { message: 3, alerts: 2500 },
+    more: { storm: { message: 3, alerts: 2500 } },
   },
   {
     ...scene('to acknowledge', 'acknowledgement', 'Somebody has to press: I have seen this', single),
