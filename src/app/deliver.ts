@@ -1,7 +1,7 @@
 /** Composes `deliver`: a worker for each channel kind, and what to do when a delivery failed or a destination recovered. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHANNEL_KINDS, type ChannelKind, isHuman, isSample } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
@@ -105,18 +105,14 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     addressChanges: store.addressChanges,
     isForPeople: ({ address }) => readerAt(channel, address) === 'people',
     batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
-    ...(isHuman(channel)
-      ? {
-          threads: createThreads(createThreadStore(store.redis, store.prefix), ledger, {
-            windowMs: config.alerts.incidentWindow,
-            keepMs: channel.amend === undefined ? 0 : keptForReassessment(config),
-            replyWithinMs: options.retry.maxAge,
-            acknowledgedAt: store.acknowledgements.lastAt,
-            now,
-          }),
-          canAmend: channel.amend !== undefined,
-        }
-      : {}),
+    threads: createThreads(createThreadStore(store.redis, store.prefix), ledger, {
+      windowMs: config.alerts.incidentWindow,
+      keepMs: channel.amend === undefined ? 0 : keptForReassessment(config),
+      replyWithinMs: options.retry.maxAge,
+      acknowledgedAt: store.acknowledgements.lastAt,
+      now,
+    }),
+    canAmend: channel.amend !== undefined,
     uncovered,
     waiting: ledger.waiting,
     ...(withButtons && { withButtons: withButtons(channel), unacknowledged: store.escalations.unacknowledged }),

@@ -140,6 +140,8 @@ export interface Channel<Body = unknown> {
   kind: ChannelKind;
   /** Turns a parcel into messages, most urgent first. Pure, and in slices: a batch holds thousands of alerts. */
   compose(parcel: Parcel, context: ComposeContext): Sliced<Message<Body>[]>;
+  /** A receipt from this address has a `handle`. Default: none has. */
+  givesHandle?(address: string): boolean;
   /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
   send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /**
@@ -257,8 +259,6 @@ export interface ChannelModule<Config> {
   sharesSender(address: string): boolean;
   /** The key of the config that says what that sender is. */
   senderKey: string;
-  /** A receipt from this address has a `handle`. */
-  givesHandle(address: string): boolean;
   /** The rate of one address, where the platform distinguishes addresses. Default: what the config says. */
   rateOf?(address: string, configured: RateLimit): RateLimit;
   /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */

@@ -18,7 +18,7 @@ import { createResolver, type Resolve } from './resolver.ts';
 export interface PostRequest {
   url: string;
   /** Default: POST. A GET has no body. */
-  method?: 'GET' | 'POST' | 'PUT';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal;

@@ -69,7 +69,7 @@ const alertsOf = (type: string, now: number): Alert[] => {
 interface Request {
   url: string;
   /** Default: POST. */
-  method?: 'PUT';
+  method?: 'PUT' | 'PATCH';
   headers: Readonly<Record<string, string>>;
   body: string;
 }

@@ -45,7 +45,7 @@ export const alertsSection = z.strictObject({
     'Every message with a button to acknowledge it may have the one that mutes. If false, only messages at destinations that the config names, that destinations.allow fits or that somebody approved (`tocsin destinations approve`) have it: a mute counts at every destination, and who can change channels at the service could add a chat to press it in.',
   ),
   incidentWindow: durationOr('10m', { minMs: 0 }).describe(
-    'How long later findings of the same transaction update the first Slack or Telegram message in place. With 0s each finding is a message of its own.',
+    'How long later findings of the same transaction update the first Slack, Telegram or Discord message in place. With 0s each finding is a message of its own.',
   ),
   secondLook: z
     .array(duration({ minMs: 100 }))

@@ -83,7 +83,7 @@ export interface DeliverDependencies {
   isForPeople?(destination: Destination): boolean;
   /** Left out: every job waits by itself. */
   batching?: Batching;
-  /** A kind whose messages can belong to earlier ones. */
+  /** Messages can belong to earlier ones. */
   threads?: Threads;
   /** It can put a message in the place of another. Default: it cannot. */
   canAmend?: boolean;

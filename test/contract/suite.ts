@@ -92,6 +92,8 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const bench = await openTestCommand();
         const receipt = await send(bench, inspectionAlert());
         expect(receipt).toBeTypeOf('object');
+        const { address } = composeOne(bench, inspectionAlert()).destination;
+        expect(receipt.handle !== undefined).toBe(bench.channel.givesHandle?.(address) ?? false);
         if (contestant.forPeople && !contestant.givesNoId) expect(receipt.providerId).toMatch(/\S/);
         expect(bench.arrivals()).toBe(1);
         expect(bench.accepted()).toHaveLength(1);

@@ -96,10 +96,11 @@ test('a finding that turns worse, less bad and then to nothing, at every product
   expect(all.flatMap((receiver) => receiver.attempts()).filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
 });
 
-test('what six protocols find in one transaction is one message at Discord and at Teams', async ({
+test('what six protocols find in one transaction is one message at Discord and at Teams; Discord changes it later', async ({
   onTestFinished: onFinished,
 }) => {
-  const all = [createDiscordReceiver(), createTeamsReceiver()];
+  const [discord, teams] = [createDiscordReceiver(), createTeamsReceiver()];
+  const all = [discord, teams];
   onFinished(async () => {
     await Promise.all(all.map((receiver) => receiver.stop()));
   });
@@ -108,9 +109,9 @@ test('what six protocols find in one transaction is one message at Discord and a
   const names = ['Vault', 'Bridge', 'Market', 'Oracle', 'Bank', 'Swap'];
   const channels = urls.map((url) => ({ name: 'webhook', url }));
   const world = await startWorld({
-    ...{ onFinished, names, kinds: ['webhook'] },
+    ...{ onFinished, names: [...names, 'Late'], kinds: ['webhook'] },
     config: {
-      protocols: { overrides: Object.fromEntries(names.map((name) => [name, { channels }])) },
+      protocols: { overrides: Object.fromEntries([...names, 'Late'].map((name) => [name, { channels }])) },
       channels: {
         webhook: {
           groupWait: '2s',
@@ -122,15 +123,15 @@ test('what six protocols find in one transaction is one message at Discord and a
   const daemon = await world.start();
   await daemon.watching();
   const txHash = `0x${'5033ab'.repeat(10)}5ccb`;
-  for (const protocol of names)
+  const insert = (protocol: string) =>
     world.sandbox.service.insertInspection({ protocol, assessment: 'critical', chainId: 1, txHash });
+  for (const name of names) insert(name);
   await until('both have it', () => all.every((receiver) => receiver.received().length > 0));
-  const [later] = world.critical('Vault');
-  const isLater = ({ text }: { text: string }): boolean => text.includes(later?.txHash ?? '');
-  await until('what comes later is there', () => all.every((receiver) => receiver.received().some(isLater)));
-  for (const receiver of all) {
-    const [message, ...others] = receiver.received();
-    expect(others.filter((one) => !isLater(one))).toEqual([]);
-    for (const name of names) expect(message?.text).toContain(name);
-  }
+  insert('Late');
+  await until('what comes later is there', () => all.every((receiver) => receiver.received().length === 2));
+  for (const receiver of all) for (const name of names) expect(receiver.received()[0]?.text).toContain(name);
+  expect(teams.received()[1]?.text).toContain('Late');
+  expect(discord.edits().map(({ text }) => text)).toEqual([expect.stringContaining('7 protocols')]);
+  expect(discord.received()[1]?.text).toMatch(/Now 7 protocols \(\+ Late\)/);
+  expect(all.flatMap((receiver) => receiver.attempts()).filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
 });

@@ -36,7 +36,6 @@ export const email: ChannelModule<EmailConfig> = {
   canBeDisabled: false,
   sharesSender: () => true,
   senderKey: 'channels.email.smtp',
-  givesHandle: () => true,
   acknowledgedBy: { way: 'link' },
   setup: {
     question: 'Mailbox to send to, like oncall@example.com: ',

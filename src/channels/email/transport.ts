@@ -199,6 +199,7 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
         return receiptOf(info, first);
       });
     },
+    givesHandle: () => true,
     verify,
     // A relay may refuse one recipient in words that blame us: if it still lets us in, the other mailboxes need not wait.
     isSenderFailure: (signal) =>

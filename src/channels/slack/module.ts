@@ -30,7 +30,6 @@ export const slack: ChannelModule<SlackConfig> = {
   // An incoming webhook has a key of its own, and its answer names no message.
   sharesSender: (address) => !isHook(address),
   senderKey: 'channels.slack.botToken',
-  givesHandle: (address) => !isHook(address),
   acknowledgedBy: { way: 'button', key: 'appToken' },
   setup: {
     question: 'Slack channel id, like C024BE91L, the bot being invited: ',

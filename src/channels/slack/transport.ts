@@ -62,6 +62,7 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
   return {
     kind: 'slack',
     ...(buttons === undefined ? {} : { buttons }),
+    givesHandle: (address) => !isHook(address),
     compose: (parcel, context) => composeSlack(parcel, context, permits.may(parcel.destination.address)),
     send: async (message, signal) => {
       const { address } = message.destination;

@@ -40,7 +40,6 @@ export const telegram: ChannelModule<TelegramConfig> = {
   canBeDisabled: false,
   sharesSender: () => true,
   senderKey: 'channels.telegram.botToken',
-  givesHandle: () => true,
   acknowledgedBy: { way: 'button' },
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },

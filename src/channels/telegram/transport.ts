@@ -101,6 +101,7 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     kind: 'telegram',
     buttons: createTelegramButtons(client, config.timeout),
     compose: composeTelegram,
+    givesHandle: () => true,
     send: async (message, signal) => {
       const { file } = message.body;
       const { address } = message.destination;

@@ -35,7 +35,6 @@ export const webhook: ChannelModule<WebhookConfig> = {
   // Receivers have nothing in common but the program that sends.
   sharesSender: () => false,
   senderKey: 'channels.webhook',
-  givesHandle: () => false,
   setup: {
     question: 'URL of the receiver: ',
     addressVariable: 'WEBHOOK_URL',

@@ -2,6 +2,7 @@
 import { proxyHost } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { reachProxy } from '../../connection/tunnel.ts';
+import { DeliveryError } from '../../errors.ts';
 import { startDeadline } from '../../net.ts';
 import { listText } from '../../text.ts';
 import type { Channel, ChannelDependencies, CreateChannel, Message, Receipt } from '../channel.ts';
@@ -37,13 +38,18 @@ const formatsText = ({ receivers }: WebhookConfig): string => {
   return others.length === 0 ? '' : `; sends to ${named}`;
 };
 
-const createSend = (
+/** An id that can be a part of a path. */
+const IN_PATH = /^\w+$/;
+
+const createRequests = (
   config: WebhookConfig,
   settingsFor: (address: string) => ReceiverSettings,
   { post, now }: Pick<ChannelDependencies, 'post' | 'now'>,
 ) => {
   const keysOf = createSecretFinder(config, signingKey);
   const namedKeysOf = createNamedSecretFinder(config, signingKey);
+
+  const moduleFor = ({ destination: { address } }: Message<WebhookBody>) => formatOf(settingsFor(address).format);
 
   const request = async (
     { id, destination: { address } }: Message<WebhookBody>,
@@ -77,17 +83,34 @@ const createSend = (
     return module.idIn?.(response);
   };
 
-  /** One request; where the message has more, the receipt says which is next. */
-  return async (message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
-    const index = Number(message.progress ?? 0);
-    const part = message.body[index];
-    if (part === undefined) return {};
+  const requestInTime = async (
+    message: Message<WebhookBody>,
+    part: WebhookRequest,
+    signal: AbortSignal,
+  ): Promise<Receipt> => {
     const deadline = startDeadline(signal, config.timeout);
     const providerId = await request(message, part, deadline.signal).finally(deadline.end);
-    return {
-      ...(providerId === undefined ? {} : { providerId }),
-      ...(index + 1 < message.body.length ? { progress: String(index + 1) } : {}),
-    };
+    if (providerId === undefined) return {};
+    const canBeAmended = moduleFor(message).amending !== undefined && IN_PATH.test(providerId);
+    return { providerId, ...(canBeAmended ? { handle: providerId } : {}) };
+  };
+
+  return {
+    /** One request; where the message has more, the receipt says which is next. */
+    send: async (message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
+      const index = Number(message.progress ?? 0);
+      const part = message.body[index];
+      if (part === undefined) return {};
+      const receipt = await requestInTime(message, part, signal);
+      return { ...receipt, ...(index + 1 < message.body.length ? { progress: String(index + 1) } : {}) };
+    },
+    amend: async (handle: string, message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
+      const { amending } = moduleFor(message);
+      const [part, ...others] = message.body;
+      if (amending === undefined || part === undefined || others.length > 0)
+        throw new DeliveryError('bad-message', 'the receiver cannot change a message', { code: 'not_amended' });
+      return requestInTime(message, amending(part, handle), signal);
+    },
   };
 };
 
@@ -101,7 +124,8 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (
     compose: (parcel, context) =>
       formatOf(settingsFor(parcel.destination.address).format).compose(parcel, context, config),
     readerAt: (address) => formatOf(settingsFor(address).format).reader ?? 'programs',
-    send: createSend(config, settingsFor, { post, now }),
+    givesHandle: (address) => formatOf(settingsFor(address).format).amending !== undefined,
+    ...createRequests(config, settingsFor, { post, now }),
     // Receivers have nothing in common but the proxy, and none of them expects a probe.
     verify: async () => {
       const { proxy } = config;

@@ -48,6 +48,7 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
       isForPeople: ({ address }) => readerAt(channel, address) === 'people',
       compose: (parcel, format, at, more) =>
         channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
+      givesHandle: (address) => channel.givesHandle?.(address) ?? false,
       canAmend: channel.amend !== undefined,
     });
   }

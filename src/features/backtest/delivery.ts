@@ -3,8 +3,7 @@
  * memory. There is no Redis, no receiver and no waiting.
  */
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
-import type { Message, Receipt } from '../../channels/channel.ts';
-import { kindFacts } from '../../channels/registry.ts';
+import type { Channel, Message, Receipt } from '../../channels/channel.ts';
 import { createRateLimiter } from '../../deliver/rate-limiter.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
 import type { Batching, DeliverDependencies } from '../../deliver/stage.ts';
@@ -37,6 +36,7 @@ export interface SimulatedKind
   compose: DeliverDependencies['compose'];
   /** How long its messages wait for more, in milliseconds. Default: not at all. */
   groupWaitMs?: number;
+  givesHandle: NonNullable<Channel['givesHandle']>;
   /** Its messages can be changed. */
   canAmend: boolean;
 }
@@ -117,7 +117,7 @@ export const createSimulatedDelivery = (
 
   const receive = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
     onMessage({ destination, at: now(), alerts, ready: ready.take(destination, alerts), isDigest, amends });
-    return kindFacts(destination.kind).givesHandle(destination.address) ? { handle: id } : {};
+    return kinds.get(destination.kind)?.givesHandle(destination.address) ? { handle: id } : {};
   };
 
   const enqueueBatch: Batching['enqueueBatch'] = async (destination, number, alerts, delayMs) => {

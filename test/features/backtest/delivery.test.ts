@@ -61,6 +61,7 @@ const forecastOf = async (
     senderOf: () => sender,
     isForPeople: () => isBatched,
     groupWaitMs,
+    givesHandle: (address: string) => !address.startsWith('https:'),
     canAmend: true,
   };
   const { enqueue } = createSimulatedDelivery({

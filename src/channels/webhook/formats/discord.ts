@@ -23,7 +23,7 @@ import {
   textRequest,
   valueDiscord,
 } from './discord-text.ts';
-import { type FormatModule, idAt, type WebhookBody } from './format.ts';
+import { type FormatModule, idAt, requestOf, type WebhookBody } from './format.ts';
 import { composeForPeople, firstThatFits, fittedText } from './people.ts';
 
 // One incident, or announcements of one kind; of a long stored notification the beginning.
@@ -219,6 +219,9 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** `Unknown Webhook`, `Unknown Channel` and `Invalid Webhook Token` do not mend themselves. Source: .../topics/opcodes-and-status-codes */
 const GONE_CODES = [10_003, 10_015, 50_027];
 
+/** Somebody has deleted the message that was to be changed. */
+const UNKNOWN_MESSAGE = 10_008;
+
 const GONE = dead(
   'is a webhook that was deleted at Discord',
   "make another in the channel's settings, and write its URL where the old one is, at the service or in the config",
@@ -228,6 +231,7 @@ const GONE = dead(
 const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {
   const { code, retry_after: seconds } = jsonObjectIn(text);
   if (GONE_CODES.some((one) => one === code)) return GONE;
+  if (code === UNKNOWN_MESSAGE) return { reason: 'bad-message' };
   if (status !== 429 || typeof seconds !== 'number' || !(seconds >= 0)) return undefined;
   return { reason: 'rate-limited', retryAfterMs: Math.ceil(Math.min(seconds * 1000, LONGEST_WAIT_MS)) };
 };
@@ -236,12 +240,18 @@ export const discord: FormatModule = {
   contentType: 'application/json',
   reader: 'people',
   compose: composeForPeople(singleDiscord, digestDiscord),
-  complete: (_request, { address }) => {
+  complete: ({ path }, { address }) => {
     const url = new URL(address);
     // Discord answers when the message is kept, with its id; else a message that is not kept is no error.
-    url.searchParams.set('wait', 'true');
+    if (path === undefined) url.searchParams.set('wait', 'true');
+    else url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
     return { url: url.href };
   },
   idIn: idAt('id'),
+  amending: ({ text }, id) => {
+    // A sound is for new messages.
+    const { flags: _flags, ...message } = JSON.parse(text) as Record<string, unknown>;
+    return { ...requestOf(message), path: `/messages/${encodeURIComponent(id)}`, method: 'PATCH' };
+  },
   verdictOf,
 };

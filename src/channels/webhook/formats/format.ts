@@ -15,7 +15,7 @@ export interface WebhookRequest {
   /** Goes behind the path of the receiver's URL. Default: nothing. */
   path?: string;
   /** Default: POST. */
-  method?: 'PUT';
+  method?: 'PUT' | 'PATCH';
 }
 
 /**
@@ -47,6 +47,8 @@ export interface FormatModule {
   ): { url?: string; text?: string; headers?: Record<string, string> };
   /** The vendor's id of what it took; undefined where the answer has none. */
   idIn?(response: PostResponse): string | undefined;
+  /** The request that puts a message in the place of the one of this id. Left out: the vendor cannot do that. */
+  amending?(request: WebhookRequest, id: string): WebhookRequest;
   /** What an answer means, where the vendor says more than HTTP does. */
   verdictOf?(response: PostResponse): Verdict | undefined;
 }

@@ -4,6 +4,7 @@ import type { Format } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/describe.ts';
 import { ownTitled } from '../../content/heading.ts';
+import { describeNews } from '../../content/news.ts';
 import { wordingOf } from '../../content/reading.ts';
 import { isSilent } from '../../content/severity.ts';
 import { describeDigest } from '../../digest.ts';
@@ -24,7 +25,12 @@ export const composeForPeople =
   (parcel, context) =>
     messagesOf(parcel, {
       *single(alerts) {
-        const content = ownTitled(yield* describeIncident(alerts, wordingOf(context)));
+        const wording = wordingOf(context);
+        const described =
+          context.heard === undefined
+            ? yield* describeIncident(alerts, wording)
+            : yield* describeNews(alerts, context.heard, wording);
+        const content = ownTitled(described);
         return single(content, context.format, alerts.every(isSilent));
       },
       *digest(alerts) {

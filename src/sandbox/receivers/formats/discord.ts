@@ -4,8 +4,17 @@
  * .../topics/opcodes-and-status-codes (codes)
  */
 import { isObject, type JsonObject, type JsonValue } from '../../json.ts';
+import type { Exchange } from '../../listener.ts';
+import type { HttpAnswer } from '../http-receiver.ts';
+import type { Received } from '../received.ts';
 import { dateTime, flag, list, object, objectIn, oneOf, type Rule, text, webUrl, whole } from './rules.ts';
-import { createVendorReceiver, type Vendor, type VendorOptions, type VendorReceiver } from './vendor.ts';
+import {
+  createVendorReceiver,
+  type Vendor,
+  type VendorOptions,
+  type VendorRaw,
+  type VendorReceiver,
+} from './vendor.ts';
 
 const FIELD = object({ name: text({ max: 256 }), value: text({ max: 1024 }) }, { inline: flag });
 
@@ -50,6 +59,17 @@ const MESSAGE: Rule = object(
   },
 );
 
+/** Of a message that is there; the only flags that may change are those of embeds and components. */
+const EDIT: Rule = object(
+  {},
+  {
+    content: text({ max: 2000 }),
+    embeds: list(EMBED, { max: 10 }),
+    allowed_mentions: MENTIONS,
+    flags: whole(0, 1 << 2),
+  },
+);
+
 const ALL_MAX = 6000;
 
 const lengthOf = (value: JsonValue | undefined): number => (typeof value === 'string' ? value.length : 0);
@@ -74,6 +94,10 @@ const together = ({ content, embeds }: JsonObject): string[] => {
 };
 
 interface DiscordReceiver extends VendorReceiver {
+  /** Changes of messages, oldest first; `received` has new messages only. */
+  edits(): Received<VendorRaw>[];
+  /** As somebody deletes a message in the channel. */
+  forget(id: string): void;
   /** `url` is that of a webhook. */
   start(): Promise<{ url: string; port: number }>;
   /** As it is deleted in the channel's settings. */
@@ -83,32 +107,53 @@ interface DiscordReceiver extends VendorReceiver {
 const PATH =
   '/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44fecd1726de135cbe28a41f8b2f777c372ba2939e72279b94526ff5d1bd4358d65cf11';
 
+const EDITED = /^\/messages\/(\d+)$/;
+
 export const createDiscordReceiver = (options: VendorOptions = {}): DiscordReceiver => {
   let exists = true;
   let count = 0;
+  const known = new Set<string>();
+  const refuse = ({ method, path }: Exchange): HttpAnswer | undefined => {
+    const [, id] = EDITED.exec(path.slice(PATH.length)) ?? [];
+    if (!exists || !path.startsWith(PATH)) return { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } };
+    if (id === undefined)
+      return path === PATH ? undefined : { status: 404, body: { message: '404: Not Found', code: 0 } };
+    if (method !== 'PATCH') return { status: 405, body: { message: '405: Method Not Allowed', code: 0 } };
+    return known.has(id) ? undefined : { status: 404, body: { message: 'Unknown Message', code: 10_008 } };
+  };
+
   const vendor: Vendor = {
     contentType: /^application\/json\b/i,
-    admit: ({ path }) =>
-      exists && path === PATH ? undefined : { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } },
+    methods: ['POST', 'PATCH'],
+    admit: refuse,
     malformed: { status: 400, body: { code: 50_109, message: 'The request body contains invalid JSON.' } },
     limited: (waitMs) => ({
       status: 429,
       headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
       body: { message: 'You are being rate limited.', retry_after: waitMs / 1000, global: false },
     }),
-    judge: ({ body, query }) => {
-      const problems = [...MESSAGE(body, 'message'), ...together(objectIn(body))];
+    judge: ({ method, path, body, query }) => {
+      const isEdit = method === 'PATCH';
+      const problems = [...(isEdit ? EDIT : MESSAGE)(body, 'message'), ...together(objectIn(body))];
       const refusal = { code: 50_035, message: 'Invalid Form Body', errors: [...problems] };
       if (problems.length > 0) return { problems, answer: { status: 400, body: refusal } };
+      if (isEdit) {
+        const [, id = ''] = EDITED.exec(path.slice(PATH.length)) ?? [];
+        return { problems, answer: { status: 200, body: { id, type: 0 } } };
+      }
       count += 1;
       const isWaiting = new URLSearchParams(query).get('wait') === 'true';
       const message = { id: `11${String(count).padStart(16, '0')}`, type: 0 };
+      known.add(message.id);
       return { problems, answer: isWaiting ? { status: 200, body: message } : { status: 204 } };
     },
   };
   const receiver = createVendorReceiver(vendor, options);
   return {
     ...receiver,
+    received: () => receiver.received().filter(({ raw: { method } }) => method === 'POST'),
+    edits: () => receiver.received().filter(({ raw: { method } }) => method === 'PATCH'),
+    forget: (id) => void known.delete(id),
     remove: () => {
       exists = false;
     },
