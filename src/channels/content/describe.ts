@@ -18,7 +18,7 @@ import {
 } from './lines.ts';
 import { linksOf, type Presentation } from './presentation.ts';
 import { noticeOf, protocolOf, type Reading, readInspection, type Wording, withRooms } from './reading.ts';
-import { rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
+import { followUpNotice, rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
 
 /** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
 export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Wording): Content => {
@@ -26,7 +26,7 @@ export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Word
   const timeZone = presentation.timeZoneOf(protocols[0] ?? '');
   const ids = [...new Set(detections.map(({ id }) => id))];
   const heading = headingOf(reading, presentation);
-  const changed = followUp === undefined ? [] : [`Follow-up: ${heading.happened}`];
+  const changed = followUp === undefined ? [] : [followUpNotice(followUp, heading.happened)];
   const notice = [...changed, reading.notice ?? ''].join(' ').trim();
   return {
     ...heading,

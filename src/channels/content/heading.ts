@@ -6,7 +6,7 @@ import { inlineName, shortenHex, shortHex, UNKNOWN } from './foreign.ts';
 import { CLEANED, gistOf, saidLine, sentenceless } from './gist.ts';
 import type { Presentation } from './presentation.ts';
 import type { Reading } from './reading.ts';
-import { followUpWords, signOf } from './severity.ts';
+import { followUpNews, signOf } from './severity.ts';
 
 const NAME_LIMIT = 300;
 /** Characters of all lines together that are shown first, and how many lines are. */
@@ -111,7 +111,7 @@ export const headingOf = (reading: Reading, presentation: Presentation) => {
   const gist = gistOf(reading);
   const said = happenedOf(gist, protocols.length > 1);
   const happened = said === '' ? ours('no detector named') : foreign(said);
-  const news = followUp ? ours(followUpWords(followUp, said)) : happened;
+  const news = followUp ? ours(followUpNews(followUp, said)) : happened;
   return {
     ...titled(reading, contractTitle(finding.contracts), news, presentation),
     gist,

@@ -26,13 +26,18 @@ export const assessmentWord = (assessment: string): string => {
 /** Of an inspection that the service lists no more. */
 export const GONE_MEANS = 'This does not mean that nothing happened: check the transaction.';
 
-/** What a follow-up says in place of what happened: what changed, what that means, and what it was about, in quotes. */
-export const followUpWords = ({ is }: FollowUp, said: string): string => {
+/**
+ * What a follow-up says in place of what happened: behind a title, which says that it is gone, what that means; and what it was
+ * about, in quotes.
+ */
+export const followUpNews = ({ is }: FollowUp, said: string): string => {
   const was = said === '' ? '' : ` It was: ${quotedName(said)}`;
-  return is === undefined
-    ? `the service no longer lists this inspection. ${GONE_MEANS}${was}`
-    : `the service calls it ${assessmentWord(is)} now.${was}`;
+  return `${is === undefined ? GONE_MEANS : `the service calls it ${assessmentWord(is)} now.`}${was}`;
 };
+
+/** The same as a sentence of its own. */
+export const followUpNotice = ({ is }: FollowUp, news: string): string =>
+  `Follow-up: ${is === undefined ? 'the service no longer lists this inspection. ' : ''}${news}`;
 
 /** The worst first, as the service and other monitors spell them. */
 const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;

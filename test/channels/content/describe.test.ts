@@ -396,7 +396,7 @@ suite('a follow-up', () => {
       tone,
       was: 'CRITICAL',
       happened: expect.stringMatching(
-        /^the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”$/,
+        /^(?:the service calls it [a-z ]+|This does not mean that nothing happened: check the transaction)\. It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”$/,
       ),
       isFollowUp: true,
       notice: expect.stringMatching(/^Follow-up: the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*”$/),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assessmentWord, followUpWords } from '../../../src/channels/content/severity.ts';
+import { assessmentWord, followUpNews, followUpNotice } from '../../../src/channels/content/severity.ts';
 
 test.each([
   ['suspecious', 'suspicious'],
@@ -14,15 +14,21 @@ test.each([
 
 test('a changed assessment is named, and what it was about, which is text from outside', () => {
   const change = { of: 'a', was: 'critical', is: 'suspecious' };
-  expect(followUpWords(change, 'Funds traced to a mixer, 10 hops')).toBe(
+  expect(followUpNews(change, 'Funds traced to a mixer, 10 hops')).toBe(
     'the service calls it suspicious now. It was: “Funds traced to a mixer, 10 hops”',
   );
-  expect(followUpWords(change, 'x”. It is ok')).toBe("the service calls it suspicious now. It was: “x'. It is ok”");
-  expect(followUpWords(change, '')).toBe('the service calls it suspicious now.');
+  expect(followUpNews(change, 'x”. It is ok')).toBe("the service calls it suspicious now. It was: “x'. It is ok”");
+  expect(followUpNews(change, '')).toBe('the service calls it suspicious now.');
 });
 
 test('that an inspection is gone does not mean that nothing happened', () => {
-  expect(followUpWords({ of: 'a', was: 'critical' }, 'Funds traced to a mixer')).toBe(
-    'the service no longer lists this inspection. This does not mean that nothing happened: check the transaction. It was: “Funds traced to a mixer”',
+  const gone = { of: 'a', was: 'critical' };
+  const news = followUpNews(gone, 'Funds traced to a mixer');
+  expect(news).toBe(
+    'This does not mean that nothing happened: check the transaction. It was: “Funds traced to a mixer”',
+  );
+  expect(followUpNotice(gone, news)).toBe(`Follow-up: the service no longer lists this inspection. ${news}`);
+  expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now.')).toBe(
+    'Follow-up: the service calls it ok now.',
   );
 });
