@@ -48,11 +48,11 @@ const standingsIn = (records: readonly AlertRecord[], destination: Destination):
 export const createStandings =
   ({ byTransaction, read }: Pick<Ledger, 'byTransaction' | 'read'>) =>
   async (destination: Destination, alerts: readonly Pick<Alert, 'txHash'>[]): Promise<Standings> => {
-    const found = new Map<string, Standing[]>();
-    for (const txHash of new Set(alerts.flatMap(({ txHash: one }) => one ?? []))) {
+    const standingsOf = async (txHash: string): Promise<[string, Standing[]]> => {
       const records = await mapInChunks(await byTransaction(txHash), READ_AT_ONCE, read);
       const own = records.filter((record) => record?.alert.source === 'inspections' && record.alert.txHash === txHash);
-      found.set(txHash, standingsIn(own as AlertRecord[], destination));
-    }
-    return found;
+      return [txHash, standingsIn(own as AlertRecord[], destination)];
+    };
+    const hashes = new Set(alerts.flatMap(({ txHash }) => txHash ?? []));
+    return new Map(await Promise.all([...hashes].map(standingsOf)));
   };

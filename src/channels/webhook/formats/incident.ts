@@ -77,11 +77,15 @@ const SUMMARY_LIMIT = 1000;
 const summaryOf = ({ content, outline, alert }: Briefing, { act, severity, own, others }: Change): string => {
   if (others.length === 0 || act === 'clear') return outline.summary;
   const { word, where, said } = content;
-  const names = [...new Set(others.map(({ protocol }) => protocol))].filter((name) => name !== alert.protocol);
-  const count = names.length + (own === 'info' ? 0 : 1);
+  const isWell = own === 'info';
+  const protocols = new Set([...(isWell ? [] : [alert.protocol]), ...others.map(({ protocol }) => protocol)]);
   const worst = others.find((one) => own !== severity && severityOfStanding(one) === severity);
-  const head = `${worst ? wordOf(worst) : word} · ${count > 1 ? `${count} protocols · ` : ''}one transaction`;
-  const rest = names.length === 0 ? '' : `; ${own === 'info' ? 'still' : 'also'} ${namesText(names)}`;
+  const count = protocols.size > 1 ? `${protocols.size} protocols · ` : '';
+  const head = `${worst ? wordOf(worst) : word} · ${count}one transaction`;
+  // What is bad comes first.
+  if (isWell) return shorten(`${head}: still ${namesText([...protocols])}; ${word} · ${where}: ${said}`, SUMMARY_LIMIT);
+  const [, ...names] = protocols;
+  const rest = names.length === 0 ? '' : `; also ${namesText(names)}`;
   const happened = `${head}: ${worst ? `${word} · ` : ''}${where}: ${said}`;
   return `${shorten(happened, SUMMARY_LIMIT - rest.length)}${rest}`;
 };

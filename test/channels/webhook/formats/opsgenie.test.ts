@@ -74,6 +74,23 @@ test('what another protocol finds in the transaction goes into the open alert', 
   expect(notes).toEqual([expect.stringContaining('> Flash loan: Borrowed 12,400 ETH')]);
 });
 
+test('where one protocol of a transaction is well, the open alert says which are not', async () => {
+  const { receiver, deliver } = await open();
+  const second = inspectionAlert({ item: { _id: 'second', protocol: 'Copper Perps' } });
+  await deliver([inspectionAlert()]);
+  await deliver([followUp('downgraded', 'critical', 'ok')], {
+    standings: standing([inspectionAlert(), 'ok'], [second, 'critical']),
+  });
+  expect(receiver.alerts()).toMatchObject([
+    {
+      ...{ state: 'open', priority: 'P1' },
+      message: expect.stringMatching(
+        /^CRITICAL · one transaction: still “Copper Perps”; OK \(was CRITICAL\) · Lending Pool/,
+      ),
+    },
+  ]);
+});
+
 test('a downgrade to another bad assessment changes the open alert, and opens none', async () => {
   const { receiver, deliver } = await open();
   const downgrade = followUp('downgraded', 'critical', 'suspecious');
