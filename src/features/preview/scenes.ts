@@ -140,12 +140,12 @@ const several = (name: string, says: string, alerts: () => Alert[]): Scene => ({
 const NOTIFIED = 'CRITICAL: Pool A lost 90% of its WETH within one block.\nThe team is asked to pause borrowing.';
 
 const TOKEN = 'sceneTokenOf22Letters_';
+const ACKNOWLEDGE = { name: 'acknowledge', label: 'Acknowledge' } as const;
 const MUTE = { name: 'mute', label: 'Mute these detectors 1h' } as const;
-const NOTED = noteOf([{ by: 'Ann', via: 'telegram', to: '-1001234567890', destination: 'ops', at: iso(AT + 62_000) }], {
-  of: 1,
-  since: AT,
-  nameOf: () => 'Ops room',
-});
+const notedOf = (of: number) =>
+  noteOf([{ by: 'Ann', via: 'telegram', to: '-1001234567890', destination: 'ops', at: iso(AT + 62_000) }], {
+    ...{ of, since: AT, nameOf: () => 'Ops room' },
+  });
 
 export const SCENES: readonly Scene[] = [
   scene('single', 'single', 'Harbor Lending is critical: the balance of Pool A dropped by 90% in a flash loan', single),
@@ -175,11 +175,16 @@ export const SCENES: readonly Scene[] = [
   },
   {
     ...scene('to acknowledge', 'acknowledgement', 'Somebody has to press: I have seen this', single),
-    annotation: { token: TOKEN, buttons: [{ name: 'acknowledge', label: 'Acknowledge' }, MUTE] },
+    annotation: { token: TOKEN, buttons: [ACKNOWLEDGE, MUTE] },
   },
   {
     ...scene('acknowledged', 'acknowledgement', 'Somebody is at it', single),
-    annotation: { token: TOKEN, buttons: [MUTE], ...NOTED },
+    annotation: { token: TOKEN, buttons: [MUTE], ...notedOf(1) },
+  },
+  {
+    ...scene('then worse', 'acknowledgement', 'What was found since has nobody', single, SIX_FOUND[1] ?? single),
+    annotation: { token: TOKEN, buttons: [ACKNOWLEDGE, MUTE], ...notedOf(2) },
+    ...{ kinds: ['slack', 'telegram'], more: { grew: { times: 1, at: AT + 90_000 } } },
   },
   scene('downgraded', 'follow-ups', 'What was critical in Harbor Lending is ok now', () => followUp('downgraded')),
   scene('upgraded', 'follow-ups', 'What was suspicious in Harbor Lending is critical now', () => followUp('upgraded')),

@@ -45,3 +45,19 @@ test('a transaction is linked where all contracts of its protocol are on one cha
   expect(link('999')).toBeUndefined();
   expect(link()).toBeUndefined();
 });
+
+test('whoever is on it is said as the messages say it: when, where, and how long after the alert', () => {
+  const known = { via: 'slack', to: 'C1', destination: 'slack-1', at: '2026-11-20T12:01:02Z' };
+  const saidOf = (by: string, name?: string): string | undefined => {
+    const destination = { id: 'slack-1', kind: 'slack', label: 'C1', ...(name === undefined ? {} : { name }) };
+    return recentAlert({ alert, counts, deliveries: [delivery({ destination })] }, linker(), { ...known, by })
+      .acknowledged;
+  };
+  expect(saidOf('Ann', '#alerts')).toBe(
+    '👀 Ann is on it · acknowledged 12:01:02 UTC on Slack #alerts · 62 s after the alert',
+  );
+  expect(saidOf('all · is well', 'Ops room')).toBe(
+    '👀 “all - is well” is on it · acknowledged 12:01:02 UTC on Slack “Ops room” · 62 s after the alert',
+  );
+  expect(saidOf('Ann')).toContain(' on Slack C1 ·');
+});
