@@ -1,10 +1,9 @@
 /** The mutes that hold now, which people added or the windows of the config open, and which deliveries they hide. */
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
 import { objectIn, textIn } from '../../channels/content/foreign.ts';
-import { firstLine } from '../../channels/content/heading.ts';
 import { severityOf } from '../../channels/content/severity.ts';
 import { createGlobs } from '../../globs.ts';
-import { shorten } from '../../text.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
 
@@ -85,6 +84,9 @@ const chainIn = ({ item: { chainId } }: Alert): { chainId?: string } =>
 
 /** Of one alert, in a list of many. */
 const SAID_LIMIT = 120;
+
+/** Of a text that may be long. */
+const firstLine = (text: string): string => cleanLine(text.slice(0, 4 * SAID_LIMIT).split('\n', 1)[0] ?? '');
 
 /** What the detectors that fired say, or a notification in its first line. */
 const saidIn = (alert: Alert): string => {
