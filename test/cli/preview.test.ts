@@ -53,7 +53,9 @@ describe('a sample', () => {
     const { out } = await preview('--type', 'tocsin.mute.ended', '--kind', 'email', 'slack');
     expect(out).toMatch(/--- email ---\nSubject: [\s\S]*--- slack ---\n/);
     expect(
-      out.match(/🔴 CRITICAL .* Harbor Lending: Flash loan https:\/\/etherscan\.io\/tx\/0x[0-9a-f]{64}\n/g),
+      out.match(
+        /🔴 CRITICAL .* Harbor Lending: Flash loan “\d+ USDC .*” https:\/\/etherscan\.io\/tx\/0x[0-9a-f]{64}\n/g,
+      ),
     ).toHaveLength(4);
     expect((await preview('--type', 'digest of 12')).out).toContain('12 alerts in 4 protocols');
   });
