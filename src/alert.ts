@@ -33,6 +33,7 @@
  *   incident     alerts of one transaction; people get them as one message
  *   digest       one message for more than five incidents
  *   storm        digests in a row at one destination
+ *   standing     what the service says now of an inspection that a destination was sent
  *
  * What holds it up
  *   routes       the destinations of an alert, by its protocol's channels; without any it is unroutable

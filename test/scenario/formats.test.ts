@@ -71,6 +71,10 @@ test('a finding that turns worse, less bad and then to nothing, at every product
   await until('Alertmanager has the one', () => severities().join() === 'critical');
   await until('people read it', () => [discord, teams].every((receiver) => receiver.received().length === 2));
 
+  await until('and the title of the first message in Discord', () =>
+    discord.edits().some(({ text }) => text.includes('CRITICAL (was SUSPICIOUS)')),
+  );
+
   service.changeInspection(id, { assessment: 'suspecious' });
   await until('it is a warning again, and open', () => severityNow() === 'triggered warning');
   await until('Opsgenie has the one, too', () => priorityNow() === 'open P3');
