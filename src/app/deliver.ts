@@ -113,6 +113,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
       now,
     }),
     canAmend: channel.amend !== undefined,
+    givesHandle: (address) => channel.givesHandle?.(address) ?? false,
     uncovered,
     waiting: ledger.waiting,
     ...(withButtons && { withButtons: withButtons(channel), unacknowledged: store.escalations.unacknowledged }),

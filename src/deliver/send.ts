@@ -69,8 +69,9 @@ const sendWith = async (
 };
 
 export const send: MessageStage = async (each, dependencies) => {
-  const { threads, canAmend = false } = dependencies;
+  const { givesHandle = () => true, canAmend = false } = dependencies;
   const { message, job } = each;
+  const threads = givesHandle(message.destination.address) ? dependencies.threads : undefined;
   // On one connection, in this order: so the message that is found is the one that is claimed.
   const [claim, earlier] = await Promise.all([
     canAmend ? threads?.claim(message.destination, message.alerts) : undefined,

@@ -85,6 +85,8 @@ export interface DeliverDependencies {
   batching?: Batching;
   /** Messages can belong to earlier ones. */
   threads?: Threads;
+  /** Whether a message there can be found again, see `Channel.givesHandle`; of others nothing is asked. Default: each can. */
+  givesHandle?: Channel['givesHandle'];
   /** It can put a message in the place of another. Default: it cannot. */
   canAmend?: boolean;
   /** Default: messages have none. */

@@ -113,6 +113,12 @@ describe('where an earlier message is about the same transaction', () => {
   });
 });
 
+test('where no message can be found again, nothing is asked, claimed or remembered', async () => {
+  const { done, run } = setUp({ earlier: EARLIER, changes: { givesHandle: () => false } });
+  await run();
+  expect(done).toEqual(['send message of item-2']);
+});
+
 test('the claim ends also where the attempt throws', async () => {
   const { done, run } = setUp({ answers: [new Error('no Redis')] });
   await expect(run()).rejects.toThrow('no Redis');
