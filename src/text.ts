@@ -77,10 +77,6 @@ export const shorten = (text: string, limit: number): string => {
 export const shortenMiddle = (text: string, { head, tail }: { head: number; tail: number }): string =>
   text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
 
-/** Shortens every address of an account or contract in a text: a whole one takes two lines of a phone. */
-export const shortenAddresses = (text: string, size: { head: number; tail: number }): string =>
-  text.replace(/\b0x[0-9a-f]{40}\b/gi, (address) => shortenMiddle(address, size));
-
 /** `> ` before every line, so that no line of a text from outside can pass for ours. */
 export const quotedLines = (text: string): string => text.replace(/^/gm, '> ');
 

@@ -10,7 +10,6 @@ import {
   listText,
   namesText,
   shorten,
-  shortenAddresses,
   shortenMiddle,
 } from '../src/text.ts';
 import { anyText } from './support/texts.ts';
@@ -112,14 +111,6 @@ describe('shortenMiddle', () => {
     ['0x01_cdef', '0x01_cdef'],
     ['', ''],
   ])('%j is %j', (text, short) => expect(shortenMiddle(text, { head: 4, tail: 4 })).toBe(short));
-});
-
-test('shortenAddresses shortens every address, and neither hashes nor words', () => {
-  const address = `0x${'aB3'.padEnd(40, '0')}`;
-  const hash = `0x${'c'.repeat(64)}`;
-  expect(shortenAddresses(`${address} to ${address}: ${hash} x${address}`, { head: 6, tail: 4 })).toBe(
-    `0xaB30…0000 to 0xaB30…0000: ${hash} x${address}`,
-  );
 });
 
 test('beginningOf keeps whole characters', () => {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
+import type { ComposeContext } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
 import { composeSlack } from '../../src/channels/slack/message.ts';
@@ -18,7 +19,7 @@ import { destinationOf } from '../support/alerts.ts';
 import { readHtml } from '../support/mail-reader.ts';
 import { parseTelegramHtml } from '../support/telegram-reader.ts';
 
-const context = { format: 'rich', presentation: createPresentation(), sentAt: SENT_AT } as const;
+const base: ComposeContext = { format: 'rich', presentation: createPresentation(), sentAt: SENT_AT };
 
 const wordsOf = (text: string): string[] => text.match(/\S*[\p{L}\p{N}]\S*/gu) ?? [];
 
@@ -42,12 +43,12 @@ const teamsText = (node: unknown): string => {
 const firstIn = (body: WebhookBody | undefined): unknown => JSON.parse(String(body?.[0]?.text));
 
 /** What is seen of a message before a tap. */
-const KINDS: Record<string, (alerts: Alert[]) => string> = {
-  slack: (alerts) => {
+const KINDS: Record<string, (alerts: Alert[], context: ComposeContext) => string> = {
+  slack: (alerts, context) => {
     const [message] = atOnce(composeSlack({ destination: destinationOf('slack', 'C024BE91L'), alerts }, context, true));
     return slackText(message?.body.blocks).replace(/<!date\^[^|]*\|([^>]*)>/g, '$1');
   },
-  telegram: (alerts) => {
+  telegram: (alerts, context) => {
     const [message] = atOnce(composeTelegram({ destination: destinationOf('telegram', '-100123'), alerts }, context));
     const { text, entities } = parseTelegramHtml(message?.body.text ?? '');
     return entities
@@ -55,14 +56,14 @@ const KINDS: Record<string, (alerts: Alert[]) => string> = {
       .toReversed()
       .reduce((shown, { offset, length }) => `${shown.slice(0, offset)}${shown.slice(offset + length)}`, text);
   },
-  mail: (alerts) => {
+  mail: (alerts, context) => {
     const [message] = atOnce(composeEmail({ destination: destinationOf('email', 'a@example.com'), alerts }, context));
     const html = (message?.body.html ?? '').replace(/<a class="button"[\s\S]*?<\/a>/g, '');
     // The first line is what mail programs show beside the subject.
     const [, shown = ''] = readHtml(html).text.split(/^.*\n/);
     return shown.replace(/\n(?:Details\n|The others\n|Sent by Tocsin)[\s\S]*$/, '');
   },
-  discord: (alerts) => {
+  discord: (alerts, context) => {
     const parcel = { destination: destinationOf('webhook', 'https://discord.com/api/webhooks/1/x'), alerts };
     const [message] = atOnce(discord.compose(parcel, context, { batch: 1 }));
     const { embeds } = firstIn(message?.body) as { embeds: { title: string; description: string }[] };
@@ -70,7 +71,7 @@ const KINDS: Record<string, (alerts: Alert[]) => string> = {
     const shown = embeds.slice(0, 1).map(({ title, description }) => `${title}\n${description}`);
     return shown.join('\n').replace(/\]\(https:[^)]*\)/g, ']');
   },
-  teams: (alerts) => {
+  teams: (alerts, context) => {
     const parcel = { destination: destinationOf('webhook', 'https://teams.example.com/x'), alerts };
     const [message] = atOnce(teams.compose(parcel, context, { batch: 1 }));
     const { attachments } = firstIn(message?.body) as { attachments: { content: { body: unknown } }[] };
@@ -110,7 +111,9 @@ const wordy = (): Alert[] =>
     },
   );
 
-describe.each(Object.entries(KINDS))('%s', (_kind, shownOf) => {
+describe.each(Object.entries(KINDS))('%s', (_kind, show) => {
+  const shownOf = (alerts: Alert[], more: Partial<ComposeContext> = {}): string => show(alerts, { ...base, ...more });
+
   test('a single alert has fifty words at most', () => {
     const shown = shownOf(single());
     expect(shown).toContain('90%');
@@ -118,10 +121,11 @@ describe.each(Object.entries(KINDS))('%s', (_kind, shownOf) => {
   });
 
   test.each([
-    ['the scene', () => sceneAlerts('incident of six')],
-    ['what the service says', wordy],
-  ])('an incident of six protocols has seventy-five at most: %s', (_what, alerts) => {
-    const shown = shownOf(alerts());
+    ['the scene', () => sceneAlerts('incident of six'), {}],
+    ['what the service says', wordy, {}],
+    ['grown', wordy, { grew: { times: 4, at: Date.parse(SENT_AT) + 4000 } }],
+  ])('an incident of six protocols has seventy-five at most: %s', (_what, alerts, more) => {
+    const shown = shownOf(alerts(), more);
     for (const { protocol } of alerts()) expect(shown).toContain(protocol);
     expect(shown).toContain('6 protocols · one transaction');
     expect(shown.match(/\d+%|\d+ (?:WETH|USDC)/g)?.length).toBeGreaterThanOrEqual(6);

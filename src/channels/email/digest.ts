@@ -1,7 +1,8 @@
 /** A digest as the parts of a mail: the worst items and counts in the mail, the whole list in an attached file. */
 import type { Sliced } from '../../chunks.ts';
-import { cleanLine, escapeHtml, shorten, shortenAddresses } from '../../text.ts';
+import { cleanLine, escapeHtml, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
+import { shortenHex } from '../content/foreign.ts';
 import {
   type Count,
   type DigestContent,
@@ -95,8 +96,7 @@ const rowHtml = (count: string, html: string, look: 'ink' | 'muted'): string => 
 /** The number first: a long name wraps beside it on a narrow phone. Whole addresses would fill one; the file has them. */
 const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
   const shown = rows.map(({ name, count, url }) => {
-    const shortName = shortenAddresses(name, { head: 6, tail: 4 });
-    return rowHtml(count.toLocaleString('en'), linked(escapeHtml(shortName), url), 'ink');
+    return rowHtml(count.toLocaleString('en'), linked(escapeHtml(shortenHex(name)), url), 'ink');
   });
   const rest = more > 0 ? [rowHtml('', `and ${more.toLocaleString('en')} more`, 'muted')] : [];
   return `${subtitle(title)}

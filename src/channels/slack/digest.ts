@@ -3,9 +3,10 @@
 import type { ContextBlock, KnownBlock, MessageAttachment, RichTextBlock, RichTextElement } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { chunksOf, packed, type Sliced } from '../../chunks.ts';
-import { cleanLine, quotedLines, shorten, shortenAddresses } from '../../text.ts';
+import { cleanLine, quotedLines, shorten } from '../../text.ts';
 import type { ComposeContext, Format } from '../channel.ts';
 import type { Detection } from '../content/content.ts';
+import { shortenHex } from '../content/foreign.ts';
 import { unsaid } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
 import { describeDigest } from '../digest.ts';
@@ -65,8 +66,6 @@ const rowsOf = (table: CountTable): string[] => {
   ];
 };
 
-const shortName = (name: string): string => shortenAddresses(name, { head: 6, tail: 4 });
-
 /** An item in a list: one line; of a stored notification also its whole text, quoted, as it comes from outside. */
 const lineOf = (item: DigestItem): string => {
   const line = fitted(itemLine(item), LINE_LIMIT);
@@ -123,7 +122,7 @@ const tableLine = (table: CountTable): RichTextElement[] => {
   const { rows, more } = topOf(table);
   const shown = rows.flatMap(({ name, count, url }, index) => [
     words(`${index === 0 ? ': ' : ', '}${count} × `),
-    elementOf({ text: shortName(name), url }),
+    elementOf({ text: shortenHex(name), url }),
   ]);
   return [bold(table.title), ...shown, ...(more > 0 ? [words(` and ${more} more`)] : [])];
 };
@@ -162,7 +161,7 @@ const gistItem = (item: DigestItem): RichTextBlock => {
 const wholeRows = ({ tables }: DigestContent): ContextBlock[] =>
   tables
     .map((table) => ({ text: [table.title, ...rowsOf(table)].join('\n'), isCut: topOf(table).more > 0 }))
-    .filter(({ text, isCut }) => isCut || shortName(text) !== text)
+    .filter(({ text, isCut }) => isCut || shortenHex(text) !== text)
     .map(({ text }) => context(text));
 
 const FENCE_ROOM = 10;

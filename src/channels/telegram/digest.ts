@@ -5,9 +5,10 @@
  */
 import type { Alert } from '../../alert.ts';
 import { packed, type Sliced } from '../../chunks.ts';
-import { cleanLine, shorten, shortenAddresses } from '../../text.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import type { Line as ContentLine } from '../content/content.ts';
+import { shortenHex } from '../content/foreign.ts';
 import type { Wording } from '../content/reading.ts';
 import {
   type Count,
@@ -53,7 +54,7 @@ const IN_CAPTION: Size = { title: 140, notice: 400, table: 60, name: 80, said: 9
 /** The worst, which are shown before all else. */
 const TOP = 5;
 
-const rowText = ({ name, count }: Count): string => `${shortenAddresses(name, { head: 6, tail: 4 })} ×${count}`;
+const rowText = ({ name, count }: Count): string => `${shortenHex(name)} ×${count}`;
 
 const rowPieces = (row: Count, index: number, limit: number): Piece[] => {
   const piece = linkPiece(shorten(rowText(row), limit), row.url);
