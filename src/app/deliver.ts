@@ -5,7 +5,7 @@ import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
-import { FEW } from '../channels/incidents.ts';
+import { FEW, planOf } from '../channels/incidents.ts';
 import { kindFacts, pacingOf, readerAt } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinationHealth } from '../deliver/health.ts';
@@ -95,6 +95,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     compose: (parcel, format, at, more) => channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
     standings: async (destination, alerts) =>
       readerAt(channel, destination.address) === 'incidents' ? standingsOf(destination, alerts) : undefined,
+    isDigest: (alerts) => planOf(alerts).some(({ as }) => as === 'digest'),
     storms: { above: FEW, ...store.storms },
     ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),
     ledger,

@@ -138,7 +138,7 @@ const waitsForMore = ({ job, alerts }: JobRun, { groupWaitMs = 0 }: Batching): b
  * A fresh job joins the open batch of its destination, if there is one, or opens one where the kind waits for more. The
  * batch's own job waits for its send slot; then it seals the batch and goes on with the alerts in it.
  */
-export const batch: JobStage = async (run, { batching, sendSlots, ledger }) => {
+export const batch: JobStage = async (run, { batching, sendSlots, isDigest = () => false, ledger }) => {
   const { job, alerts, hasOpenBatch } = run;
   if (batching === undefined) return undefined;
   if (hasOpenBatch || waitsForMore(run, batching)) return joinBatch(job.destination, alerts, batching);
@@ -147,6 +147,9 @@ export const batch: JobStage = async (run, { batching, sendSlots, ledger }) => {
   if (!slot.isNow) return rerun(slot.runAt, slot.data);
   run.job = slot.data;
   const sealed = await batching.batches.seal(job.destination, job.batchNumber);
+  // A digest takes a while to compose; no other one may take the next slot of a burst meanwhile.
+  run.hasRested = job.attempt === 0 && job.most === undefined && isDigest(sealed);
+  if (run.hasRested) await sendSlots.rest(job.destination);
   setPending(run, sealed, await ledger.pending(job.destination, sealed));
   return undefined;
 };

@@ -42,7 +42,9 @@ export const defer: MessageStage = async (each, dependencies) => {
   if (isStopping()) return rerun(now(), job);
   // A refused message must not join a batch as if it were new: the same body would go out again.
   const mayJoin = isFresh(job) && run.units.length === 0 ? batching : undefined;
-  const slot = mayJoin ? await sendSlots.take(job) : await sendSlots.reserve(job);
+  const { isDigest } = each.message;
+  const slot = mayJoin ? await sendSlots.take(job, isDigest) : await sendSlots.reserve(job);
+  if (mayJoin && slot !== undefined) run.hasRested = isDigest;
   if (slot === undefined) return mayJoin && joinWithRest(each, mayJoin, dependencies);
   if (!slot.isNow) {
     onSlotWait(Math.max(0, slot.runAt - now()));
@@ -60,8 +62,11 @@ export const defer: MessageStage = async (each, dependencies) => {
  * After a digest its destination rests, so that digests keep a distance. Parts of a digest that was refused as a whole are
  * sent without a rest: they are late already.
  */
-export const rest: MessageStage = async ({ message, job }, { sendSlots }) => {
-  if (message.isDigest && job.attempt === 0 && job.most === undefined) await sendSlots.rest(job.destination);
+export const rest: MessageStage = async ({ run, message, job }, { sendSlots }) => {
+  const { hasRested } = run;
+  run.hasRested = false;
+  if (message.isDigest && job.attempt === 0 && job.most === undefined && !hasRested)
+    await sendSlots.rest(job.destination);
   return undefined;
 };
 

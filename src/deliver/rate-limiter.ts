@@ -146,9 +146,16 @@ export const createRateLimiter = ({
     reserve: async (paced: Paced, rate: Rate, held?: Slot): Promise<Slot> =>
       (held === undefined ? freeSlot(paced, rate) : undefined) ??
       commit(paced, (state, at) => reserve(state, at, rate, held)),
-    /** The slot of this moment, where it is free and nobody waits for it; else nothing is reserved. */
-    take: async (paced: Paced, rate: Rate): Promise<Slot | undefined> =>
-      freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
+    /**
+     * The slot of this moment, where it is free and nobody waits for it; else nothing is reserved. `isDigest`: it is none of a
+     * burst, and the destination rests after it, in the same step: digests of one storm do not follow each other at once.
+     */
+    take: async (paced: Paced, rate: Rate, isDigest = false): Promise<Slot | undefined> =>
+      (isDigest ? undefined : freeSlot(paced, rate)) ??
+      commit(paced, (state, at) => {
+        const taken = take(state, at, isDigest ? { ...rate, burst: 1 } : rate);
+        return isDigest && taken.slot ? { ...taken, state: rest(taken.state, at) } : taken;
+      }),
     /** The slot of this moment, if it is the turn of this line; else a ticket, with which to ask again. */
     queue: (paced: Paced, rate: Rate, line: string, held: Held): Promise<Queued> =>
       commit(paced, (state, at) => queue(state, at, rate, line, held)),

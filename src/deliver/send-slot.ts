@@ -139,9 +139,9 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
     return slotAt(senderSlot.at, { ...job, slot: moved, senderSlot });
   };
 
-  const take = async (job: ParcelJob): Promise<SendSlot | undefined> => {
+  const take = async (job: ParcelJob, isDigest = false): Promise<SendSlot | undefined> => {
     const pace = paceOf(job.destination);
-    const slot = await rateLimiter.take(pace, pace.rate);
+    const slot = await rateLimiter.take(pace, pace.rate, isDigest);
     return slot && withSender(job, slot);
   };
 
@@ -166,7 +166,10 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
       if (isLimited(pace.rate)) return isPatient(job) ? takeLater(job) : queueUp(job, pace);
       return withSender(job, await rateLimiter.reserve(pace, pace.rate, job.slot));
     },
-    /** Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. */
+    /**
+     * Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. After a digest
+     * the destination rests.
+     */
     take,
     /** The provider named a wait: the destination's next slot is after it. */
     hold: (destination: Destination, until: number): Promise<Slot> => {

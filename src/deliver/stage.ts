@@ -64,6 +64,8 @@ export interface DeliverDependencies {
   standings?(destination: Destination, alerts: readonly Alert[]): Promise<Standings | undefined>;
   /** How composing lets other work run in between. Default: every few milliseconds. */
   pauses?: Pauses;
+  /** Whether alerts would be a digest. Default: none are. */
+  isDigest?(alerts: readonly Alert[]): boolean;
   /** Digests in a row, without replays. Left out: none is counted. */
   storms?: {
     /** Only more alerts than these may become a digest. Replays do not count: they are no storm. */
@@ -187,6 +189,8 @@ export interface JobRun {
   pausedUntil?: number | undefined;
   /** Set by `lookUp`: alerts for this destination wait in a batch, and this job may join it. */
   hasOpenBatch: boolean;
+  /** Set by `batch` and `defer`: the destination rests for the digest that goes out next. */
+  hasRested?: boolean;
   /** Set by `compose`: what is not composed yet. `settle` adds what the receiver refused, in a plainer format. */
   units: Unit[];
   /** Filled by `compose` as it goes on: not even the plainest format could be made of these, and why. */

@@ -39,6 +39,16 @@ describe('alerts that wait for a destination', () => {
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(0, 399)).toSorted());
   });
 
+  test('come as one digest and one more, of however many pages: no digest takes the next slot of a burst', async () => {
+    const { add, run, sent } = setUp({ rate: { perSecond: 1, burst: 5 } });
+    for (let page = 0; page < 20; page += 1) add(range(page * 100, page * 100 + 99).map((n) => makeAlert(n)));
+    await run();
+    expect(sent.map(({ at, items: { length } }) => [at, length])).toEqual([
+      [0, 100],
+      [1000, 1900],
+    ]);
+  });
+
   test('are no digest as six findings of one transaction: the next alert does not wait', async () => {
     const { add, run, sent } = setUp();
     add(range(1, 6).map((n) => ({ ...makeAlert(n), txHash: hashOf(1) })));

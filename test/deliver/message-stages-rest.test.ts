@@ -19,3 +19,15 @@ test('once for a digest that is tried again, and not for its parts', async () =>
   expect(await restsAfter(true, { attempt: 1 })).toBe(false);
   expect(await restsAfter(true, { most: 10 })).toBe(false);
 });
+
+test('not again where the destination rests for it already', async () => {
+  const job = jobOf([1, 2]);
+  const run = messageRun(job, { message: messageOf(job, { isDigest: true }) });
+  const rested: string[] = [];
+  const sendSlots = { rest: async () => void rested.push('rest') };
+  run.run.hasRested = true;
+  await rest(run, handed({ sendSlots }));
+  expect(rested).toEqual([]);
+  await rest(run, handed({ sendSlots }));
+  expect(rested).toEqual(['rest']);
+});

@@ -187,6 +187,21 @@ describe('two daemons', () => {
     expect((await rateLimiter.reserve(PACED, { perMinute: 1 })).at).toBe(NOW);
   });
 
+  test('one digest takes a slot of a burst, and the destination rests: the next at the same moment has none', async () => {
+    const { redis, prefix } = openTestRedis();
+    const daemons = [daemonOn(redis, prefix), daemonOn(redis, prefix)];
+    const takes = daemons.flatMap(({ take }) => [take, take, take]);
+    for (const rate of [{ perSecond: 1, burst: 5 }, {}]) {
+      const paced = { id: `${PACED.id} ${JSON.stringify(rate)}` };
+      const slots = await Promise.all(takes.map((take) => take(paced, rate, true)));
+      expect(slots.filter((slot) => slot !== undefined)).toHaveLength(1);
+    }
+    const [first] = daemons;
+    await first?.reserve(PACED, { perSecond: 1, burst: 5 });
+    expect(await first?.take(PACED, { perSecond: 1, burst: 5 }, true)).toBeUndefined();
+    expect(await first?.take(PACED, { perSecond: 1, burst: 5 })).toBeDefined();
+  });
+
   test('the state ends a day after its last slot', async () => {
     const { redis, prefix } = openTestRedis();
     const rateLimiter = daemonOn(redis, prefix);
