@@ -1,5 +1,5 @@
 /** `tocsin webhook sample`: a request of each type and format, signed where it is, to try a receiver with. */
-import { type Alert, ANNOUNCEMENTS, CHANGES, type Destination, TOCSIN } from '../alert.ts';
+import { type Alert, ANNOUNCEMENTS, CHANGES, type Change, type Destination, type FollowUp, TOCSIN } from '../alert.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { labelOf } from '../channels/registry.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
@@ -33,6 +33,12 @@ const notification = ({ id: _id, txHash: _txHash, ...sample }: Alert): Alert => 
   item: { message: MESSAGE, protocol: sample.protocol, createdAt: sample.at },
 });
 
+const CHANGED: Readonly<Record<Change, Omit<FollowUp, 'of'>>> = {
+  downgraded: { was: 'critical', is: 'ok' },
+  upgraded: { was: 'suspecious', is: 'critical' },
+  vanished: { was: 'critical' },
+};
+
 /** What makes a sample of each type; of a batch, its alerts. */
 const makers = (sample: Alert, now: number): Record<string, () => Alert[]> => ({
   'test.sample': () => [sample],
@@ -45,10 +51,7 @@ const makers = (sample: Alert, now: number): Record<string, () => Alert[]> => ({
   ...Object.fromEntries(
     CHANGES.map((change) => [
       `inspection.${change}`,
-      () => {
-        const followUp = { of: sample.id, was: 'critical', ...(change === 'vanished' ? {} : { is: 'ok' }) };
-        return [{ ...sample, type: `inspection.${change}`, followUp }];
-      },
+      () => [{ ...sample, type: `inspection.${change}`, followUp: { of: sample.id, ...CHANGED[change] } }],
     ]),
   ),
   'notification.created': () => [notification(sample)],

@@ -223,6 +223,7 @@ describe('sample', () => {
   test.each([
     ['pagerduty', 'inspection.critical', /"routing_key":"ROUTING_KEY","event_action":"trigger"/],
     ['opsgenie', 'inspection.downgraded', /8080\/incident_[0-9a-f]{32}\/close\?identifierType=alias/],
+    ['opsgenie', 'inspection.upgraded', /curl -X PUT '?http:\/\/127\.0\.0\.1:8080\/incident_[0-9a-f]{32}\/priority/],
     ['opsgenie', 'test.sample', /-H 'authorization: GenieKey API_KEY'/],
     ['alertmanager', 'inspection.critical', /"alertname":"TocsinInspection"/],
     ['discord', 'notification.created', /"allowed_mentions":\{"parse":\[\]\}/],
