@@ -337,7 +337,7 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
     const what =
       destination === 'both@example.com' ? /2 alerts \((“Vault”, “Bridge”|“Bridge”, “Vault”)\)/ : /1 alert \(/;
     expect(said).toMatch(what);
-    expect(html).toMatch(/<body[^>]*>\s*<div style="display:none[^>]*>Acknowledged by “ann”/);
+    expect(html).toMatch(/<body[^>]*>\s*<div class="preheader"[^>]*>Acknowledged by “ann”/);
   }
   expect(alerts('both@example.com', untouched)).toHaveLength(1);
   const counts = await Promise.all(daemons.map((daemon) => daemon.metric('tocsin_acknowledged_total')));
