@@ -65,7 +65,7 @@ export const indexText = (before: WordCounts, now: WordCounts): string =>
       '',
     ]),
     'How many words each costs its reader: before the messages were worked over → at a glance now. In brackets: with the',
-    'details that unfold; in a mail, with the details and the small print below.',
+    'details that unfold; in a mail, with the details (or the others of a digest) and the small print below.',
     '',
     wordsText(before, now),
     END,
