@@ -3,7 +3,8 @@ import type { Alert, FollowUp } from '../../src/alert.ts';
 import { slice } from '../../src/chunks.ts';
 import { afterwards } from '../../src/deliver/afterwards.ts';
 import type { Remembered } from '../../src/deliver/threads.ts';
-import { failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
+import { parcelJob } from '../../src/queue/job.ts';
+import { DESTINATION, failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { handed, jobOf, jobRun, messageOf, NO_THREADS, NOW, now } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 
@@ -57,6 +58,18 @@ describe('the message above a follow-up', () => {
     add([{ ...followUp(3, makeAlert(1)), followUp: gone }]);
     await run();
     expect(sent.at(-1)?.now).toEqual(['item-1 gone, was ok']);
+  });
+
+  test('says it also where a daemon was killed when it had sent the follow-up', async () => {
+    const { start, sent } = await told();
+    const job = parcelJob({ destination: DESTINATION, alerts: [followUp(2, makeAlert(1))] });
+    await start(job);
+    expect(sent).toHaveLength(2);
+    // The job is in the queue as it was.
+    const again = await start(job);
+    if (again.done) return expect.fail('the title is left');
+    await start(again.data);
+    expect(sent.slice(2)).toMatchObject([{ items: items(1), now: ['item-1 ok, was critical'] }]);
   });
 
   test('waits for a send slot of its own', async () => {
