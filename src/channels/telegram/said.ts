@@ -86,14 +86,15 @@ const asDetections = (content: Content, place: Room): Said => {
   const whole = wholeDetections(detections);
   const needed = lengthOf(whole) + cost * whole.length;
   const brief = briefLines(content, place, needed);
-  const room = units - lengthOf(brief);
+  const more = moreProtocols(content);
+  const below: Line[] = brief.length === 0 || more === '' ? [] : [[{ text: more }]];
+  const room = units - lengthOf([...brief, ...below]) - cost * brief.length;
   const full = detectionLines(detections, needed <= room ? room : room - REMARK_ROOM, cost);
   const remark: Block = { lines: omissionLines(detections, whole, full) };
   const block = (lines: readonly Line[], limit: number): Block => quoted(disarm(lines, limit), format);
   if (brief.length === 0) return { first: [block(full, entities), remark], folded: [] };
   const half = Math.floor(entities / 2);
-  const more = moreProtocols(content);
-  const first = [quoted(disarm(brief, half), format, SEVERAL_LIMIT), { lines: more === '' ? [] : [[{ text: more }]] }];
+  const first = [quoted(disarm(brief, half), format, SEVERAL_LIMIT), { lines: below }];
   return { first, folded: [block(full, half), remark] };
 };
 
