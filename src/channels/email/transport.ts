@@ -91,6 +91,9 @@ const htmlOf = ({ html, what, subject: own }: MailBody, subject: string): { html
   return { html: what === undefined || subject === own ? html : withWhat(html, what) };
 };
 
+/** Who stores mails in an mbox puts a `>` before such a line (RFC 4155). With a no-break space it looks the same, and stays. */
+const keptInMbox = (text: string): string => text.replace(/^From /gm, 'From\u00a0');
+
 /** Addresses are given as objects and in an envelope: nodemailer would parse a text as a list. */
 const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to: string) => {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
@@ -102,7 +105,7 @@ const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to
     to: { name: '', address: to },
     envelope: { from: from.address, to: [to] },
     subject,
-    text: body.text,
+    text: keptInMbox(body.text),
     ...htmlOf(body, subject),
     attachments: (body.attachments ?? []).map((file) => ({ ...file, contentType: 'text/plain; charset=utf-8' })),
     date: new Date(body.date),

@@ -82,6 +82,14 @@ describe('a mail on the wire', () => {
     expect([...headers.keys()].toSorted()).toEqual([...HEADERS, 'importance', 'x-priority'].toSorted());
   });
 
+  test('has no line that a mailbox of the mbox format would change', async () => {
+    const { relay, send } = await openEmail();
+    await send();
+    const [{ raw } = { raw: '' }] = relay.accepted;
+    expect((await readMail(raw)).plain).toMatch(/^From\s0x7e7e…7e7E/m);
+    expect(raw.split('\r\n\r\n').slice(1).join('\n')).not.toMatch(/^From /m);
+  });
+
   test('is important only where somebody should be woken', async () => {
     const { relay, send } = await openEmail();
     const followUp = (was: string, is: string) =>
