@@ -136,7 +136,7 @@ test('what goes with a sample is shown: buttons, who acknowledged it, which mess
   const [acknowledged] = await shown('acknowledged');
   expect(acknowledged).toMatch(/👀 Ann is on it · CRITICAL/);
   expect(acknowledged).not.toContain('[Acknowledge]');
-  const [digest] = await shown('digest of 2000');
+  const [digest] = await shown('storm of 2000');
   expect(digest).toMatch(/Storm, message 3/);
 });
 

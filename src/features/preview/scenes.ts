@@ -170,8 +170,8 @@ export const SCENES: readonly Scene[] = [
   },
   several('digest of 12', '12 alerts in four protocols; the worst is a transfer of ownership', () => digest(12)),
   {
-    ...several('digest of 2000', '2,000 alerts in four protocols; the worst come first', () => digest(2000)),
-    more: { storm: { message: 3, alerts: 2500 } },
+    ...several('storm of 2000', '1,100 of the 2,000 alerts of a storm; the worst come first', () => digest(1100)),
+    more: { storm: { message: 3, alerts: 2000 } },
   },
   {
     ...scene('to acknowledge', 'acknowledgement', 'Somebody has to press: I have seen this', single),

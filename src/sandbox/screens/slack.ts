@@ -149,11 +149,23 @@ const blocksHtml = (blocks: JsonValue | undefined, reader: Reader): string =>
 
 const COLORS: Readonly<Record<string, string>> = { good: '#2eb886', warning: '#daa038', danger: '#a30200' };
 
+/**
+ * An attachment is collapsed from so much on. Source: https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments,
+ * which says it of `text`, and of everything in an attachment that it may be hidden behind "Show more"; of blocks outside it is not.
+ */
+const FOLDED = { characters: 700, breaks: 5 };
+
+const isFolded = (html: string): boolean => {
+  const text = html.replace(/<[^>]*>/g, '');
+  return text.length >= FOLDED.characters || text.split('\n').length > FOLDED.breaks;
+};
+
 const attachmentHtml = ({ color, blocks, text }: JsonObject, reader: Reader): string => {
   const named = COLORS[textIn(color)] ?? textIn(color);
   const bar = /^#[0-9a-f]{3,6}$/i.test(named) ? named : '#dddddd';
   const shown = blocks === undefined ? mrkdwnHtml(textIn(text), reader) : blocksHtml(blocks, reader);
-  return `<div class="attachment" style="border-left-color:${bar}">${shown}</div>`;
+  const attachment = `<div class="attachment" style="border-left-color:${bar}">${shown}</div>`;
+  return isFolded(shown) ? `<div class="folded">${attachment}</div><a>Show more</a>` : attachment;
 };
 
 const fileHtml = ({ name, text }: JsonObject): string =>
@@ -200,5 +212,6 @@ export const SLACK_STYLE = `
 .slack ul,.slack ol{margin:2px 0;padding-left:26px}
 .slack .mention{border-radius:3px;background:#fde9b8;color:#1d1c1d}
 .slack .attachment{margin:4px 0;padding:2px 0 2px 12px;border-left:4px solid;border-radius:4px}
+.slack .folded{max-height:118px;overflow:hidden}
 .slack .file{margin:6px 0;padding:8px 12px;border:1px solid var(--line);border-radius:8px;font-size:13px;line-height:18px}
 `;
