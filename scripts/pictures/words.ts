@@ -28,12 +28,12 @@ interface Counted {
 const htmlOf = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'html' in body ? String(body.html) : '';
 
-/** The details of a mail, and the small print at its end. */
-const BELOW = 'dl, h2:has(+ dl), dl ~ blockquote, [role="contentinfo"]';
+/** The last part of a mail, which has the details, or the others of a digest; and the small print at its end. */
+const BELOW = '.card > hr:last-of-type ~ *, [role=contentinfo]';
 
 const COUNTED: readonly Counted[] = [
   {
-    ...{ name: 'slack', kind: 'slack', message: '.words', folded: '.attachment' },
+    ...{ name: 'slack', kind: 'slack', message: '.words', folded: '.attachment, .more' },
     html: (body) => slackHtml(body, READER),
   },
   {

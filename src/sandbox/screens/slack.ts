@@ -165,7 +165,7 @@ const attachmentHtml = ({ color, blocks, text }: JsonObject, reader: Reader): st
   const bar = /^#[0-9a-f]{3,6}$/i.test(named) ? named : '#dddddd';
   const shown = blocks === undefined ? mrkdwnHtml(textIn(text), reader) : blocksHtml(blocks, reader);
   const attachment = `<div class="attachment" style="border-left-color:${bar}">${shown}</div>`;
-  return isFolded(shown) ? `<div class="folded">${attachment}</div><a>Show more</a>` : attachment;
+  return isFolded(shown) ? `<div class="folded">${attachment}</div><a class="more">Show more</a>` : attachment;
 };
 
 const fileHtml = ({ name, text }: JsonObject): string =>
