@@ -72,7 +72,7 @@ export interface DigestContent {
   id: string;
   /** `title`, and the headline of the worst item. */
   headline: string;
-  /** `🔴 120 alerts in 3 protocols: 118 critical, 2 notifications`, or `🔴 120 critical alerts in Vault A`. */
+  /** `🔴 120 alerts in 3 protocols: 118 critical, 2 notifications`, or `🔴 120 critical alerts in Vault A, 308 so far`. */
   title: string;
   /** What stands behind the worst severity, which it does not say again: `118 of 120 alerts in 3 protocols`. */
   lead: string;
@@ -86,7 +86,7 @@ export interface DigestContent {
   span: string;
   /** The same as pieces, for a kind that knows its reader's clock. */
   period: Line;
-  /** Why these alerts come in one message; in a storm, which message it is and how many alerts there were so far. */
+  /** Why these alerts come in one message; in a storm, which message it is. */
   why: string;
   /** Why the reader gets them in an unusual way or again; absent otherwise. */
   notice?: string | undefined;

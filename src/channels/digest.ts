@@ -62,6 +62,7 @@ const titlesOf = (
   counted: readonly Pick<Read, 'alert' | 'severity'>[],
   protocols: readonly Count[],
   replay: boolean,
+  soFar: string,
 ): Pick<DigestContent, 'title' | 'lead'> => {
   const severities = countsOf(counted.map(countedAs)).toSorted((a, b) => rankOf(a.name) - rankOf(b.name));
   const where = protocols.length === 1 ? quotedName(protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
@@ -71,7 +72,7 @@ const titlesOf = (
   const what = alone ? `${each} in ${where}` : `${all} alerts in ${where}: ${each}`;
   const worst = alone ? '' : `${severities[0]?.count.toLocaleString('en')} of `;
   const said = (text: string): string => shorten(replay ? `REPLAY: ${text}` : text, HEADLINE_LIMIT);
-  return { title: said(what), lead: said(`${worst}${all} alerts in ${where}`) };
+  return { title: said(`${what}${soFar}`), lead: said(`${worst}${all} alerts in ${where}${soFar}`) };
 };
 
 /** Why they come in an unusual way or again; with a count for a reason that does not hold for all. */
@@ -127,11 +128,11 @@ function* tablesOf(all: readonly Read[]): Sliced<CountTable[]> {
 
 const WHY = 'Too many at once for single messages.';
 
-/** From the second digest in a row on, a reader wants to know how much of it there is. */
-const whyOf = (storm: Storm | undefined): string =>
+/** From the second digest in a row on, a reader wants to know how much of it there is: the count of this one is no total. */
+const stormText = (storm: Storm | undefined): { soFar: string; why: string } =>
   storm === undefined || storm.message < 2
-    ? WHY
-    : `Storm, message ${storm.message}: ${storm.alerts.toLocaleString('en')} alerts so far.`;
+    ? { soFar: '', why: WHY }
+    : { soFar: `, ${storm.alerts.toLocaleString('en')} so far`, why: `Storm, message ${storm.message}.` };
 
 /** Everything that people read about many alerts. `storm`: which digest in a row it is. Pure. */
 export function* describeDigest(alerts: readonly Alert[], wording: Wording, storm?: Storm): Sliced<DigestContent> {
@@ -145,7 +146,8 @@ export function* describeDigest(alerts: readonly Alert[], wording: Wording, stor
   if (worst === undefined || severest === undefined) throw new Error('a digest has at least one alert');
   const { tone } = worst;
   const isReplay = alerts.every(({ replay }) => replay);
-  const { title, lead } = titlesOf(all, tables[0]?.counts ?? [], isReplay);
+  const { soFar, why } = stormText(isReplay ? undefined : storm);
+  const { title, lead } = titlesOf(all, tables[0]?.counts ?? [], isReplay, soFar);
   const period = periodOf(alerts, timeZone);
   yield;
   return {
@@ -157,7 +159,7 @@ export function* describeDigest(alerts: readonly Alert[], wording: Wording, stor
     tone,
     sign: signOf(tone),
     alerts: alerts.length,
-    ...{ period, span: lineText(period), why: whyOf(isReplay ? undefined : storm) },
+    ...{ period, span: lineText(period), why },
     notice: noticeOf(alerts),
     tables,
     items,

@@ -144,10 +144,15 @@ describe('a digest', () => {
   });
 
   test('in a storm says which message it is, and how many alerts there were so far', () => {
-    const why = (storming?: { message: number; alerts: number }): string =>
-      atOnce(describeDigest(storm(6), wording, storming)).why;
-    expect(why({ message: 1, alerts: 6 })).toBe(why());
-    expect(why({ message: 3, alerts: 2000 })).toBe('Storm, message 3: 2,000 alerts so far.');
+    const saying = (storming?: { message: number; alerts: number }) => {
+      const { title, why } = atOnce(describeDigest(storm(6), wording, storming));
+      return { title, why };
+    };
+    expect(saying({ message: 1, alerts: 6 })).toEqual(saying());
+    expect(saying({ message: 3, alerts: 2000 })).toEqual({
+      title: `${saying().title}, 2,000 so far`,
+      why: 'Storm, message 3.',
+    });
   });
 
   test('takes what turned critical as critical, and is called by the worst severity all the same', () => {

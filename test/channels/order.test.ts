@@ -34,7 +34,7 @@ const KINDS = {
   },
 } satisfies Record<HumanKind, (alert: Alert, format: Format) => string[]>;
 
-const FALLBACK = 'Fallback: nobody has accepted this within 60 s.';
+const FALLBACK = 'Fallback: it could not be delivered to anybody within 60 s.';
 
 const ROWS = Object.entries(KINDS).flatMap(([kind, textsOf]) =>
   FORMATS.filter((format) => format !== 'minimal').map((format) => ({ kind, format, textsOf })),

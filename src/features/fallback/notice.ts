@@ -67,11 +67,11 @@ const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
 export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
   const counting = countingOf(deliveries).toSorted(byTries);
   const who =
-    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'nobody' : 'no webhook';
+    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'anybody' : 'any webhook';
   const reasons = counting.slice(0, NAMED).map((one) => `${nameText(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
   const parts = reasons.length > 0 ? [...reasons, ...more] : ['It was not queued yet'];
-  return `Fallback: ${who} has accepted this within ${durationText(afterMs)}. ${parts.join('; ')}.`;
+  return `Fallback: it could not be delivered to ${who} within ${durationText(afterMs)}. ${parts.join('; ')}.`;
 };
 
 /** `deliveries` are those of the alert's own destinations. */

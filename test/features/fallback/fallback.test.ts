@@ -160,7 +160,7 @@ describe('where people have to acknowledge', () => {
     expect(noticeOf(ignored)).toBe(
       'Fallback: nobody acknowledged this within 1 ms; it was delivered to slack C0000001.',
     );
-    expect(noticeOf(late)).toMatch(/^Fallback: nobody has accepted this within 1 ms\./);
+    expect(noticeOf(late)).toMatch(/^Fallback: it could not be delivered to anybody within 1 ms\./);
     const { values } = await world.metrics.fallbackAlerts.get();
     expect(values.find(({ labels }) => labels.reason === 'unacknowledged')?.value).toBe(1);
   });

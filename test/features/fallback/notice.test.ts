@@ -46,22 +46,22 @@ describe('the fallback says', () => {
   test('what each person’s channel said last, and nothing of programs', () => {
     const deliveries = [record('slack', 'waiting', 'Slack answered token_revoked'), record('email', 'waiting')];
     expect(late([...deliveries, record('webhook', 'delivered')])).toBe(
-      'Fallback: nobody has accepted this within 60 s. Slack the slack one: Slack answered token_revoked; ' +
+      'Fallback: it could not be delivered to anybody within 60 s. Slack the slack one: Slack answered token_revoked; ' +
         'Email the email one: waits for its turn.',
     );
   });
 
   test('why a destination that was not tried takes nothing, where that is known', () => {
     expect(late([record('slack', 'waiting')], 120_000, 'Slack answered token_revoked.')).toBe(
-      'Fallback: nobody has accepted this within 2 min. Slack the slack one: Slack answered token_revoked.',
+      'Fallback: it could not be delivered to anybody within 2 min. Slack the slack one: Slack answered token_revoked.',
     );
   });
 
   test('that programs did not take what only they were to have, and that nothing was queued', () => {
     expect(late([record('webhook', 'waiting', '')], 1500)).toMatch(
-      /^Fallback: no webhook has accepted this within 1500 ms\./,
+      /^Fallback: it could not be delivered to any webhook within 1500 ms\./,
     );
-    expect(late([])).toContain('nobody has accepted this within 60 s. It was not queued yet.');
+    expect(late([])).toContain('it could not be delivered to anybody within 60 s. It was not queued yet.');
   });
 
   test('few and short reasons, however many and long they are', () => {
