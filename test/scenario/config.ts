@@ -20,7 +20,7 @@ const RATE = { perSecond: 1000, burst: 1000 };
 const PACE: Tree = {
   // Every item is to be seen at both ends; what another covers is a scenario of its own.
   alerts: { correlate: false },
-  poll: { interval: '500ms', sweepEvery: '1s', startFrom: '1h', catalogEvery: '1s' },
+  poll: { interval: '200ms', sweepEvery: '1s', startFrom: '1h', catalogEvery: '1s' },
   channels: {
     email: { rateLimit: RATE, groupWait: '100ms' },
     telegram: { rateLimit: RATE },
