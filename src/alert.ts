@@ -33,7 +33,6 @@
  *   incident     alerts of one transaction; people get them as one message
  *   digest       one message for more than five incidents
  *   storm        digests in a row at one destination
- *   standing     what the service says now of an inspection that a destination was sent
  *
  * What holds it up
  *   routes       the destinations of an alert, by its protocol's channels; without any it is unroutable
@@ -239,8 +238,8 @@ export interface Parcel {
   alerts: Alert[];
 }
 
-/** How an inspection stands that a destination was sent. */
-export interface Standing {
+/** An inspection that a destination was sent or is about to be sent, and what the service says of it now. */
+export interface SentInspection {
   /** The id of its first alert. */
   alert: Alert['id'];
   protocol: string;
@@ -251,7 +250,7 @@ export interface Standing {
 }
 
 /** By transaction: all that a destination has of it. */
-export type Standings = ReadonlyMap<string, readonly Standing[]>;
+export type SentInspections = ReadonlyMap<string, readonly SentInspection[]>;
 
 /** A detector fired with any status but `notDetected`, also with one that nobody documented. */
 export const hasFired = (detection: JsonValue | undefined): boolean =>

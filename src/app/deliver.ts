@@ -13,7 +13,7 @@ import { createSenderTurns, createSendSlots } from '../deliver/send-slot.ts';
 import { createThreadStore, createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createLeftKinds } from '../features/housekeeping/housekeeping.ts';
-import { createStandings } from '../ledger/standings.ts';
+import { createSentInspections } from '../ledger/sent-inspections.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import { traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
@@ -84,7 +84,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
       onFailed: (index, why) => settings.onTemplateFailed?.(index, why),
     }),
   );
-  const standingsOf = createStandings(ledger);
+  const sentInspectionsOf = createSentInspections(ledger);
   const places = createPlaces(options.concurrency);
   const senderTurns = createSenderTurns({
     reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
@@ -93,8 +93,8 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
   const deliver = createDeliver({
     channel,
     compose: (parcel, format, at, more) => channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
-    standings: async (destination, alerts) =>
-      readerAt(channel, destination.address) === 'incidents' ? standingsOf(destination, alerts) : undefined,
+    sentInspections: async (destination, alerts) =>
+      readerAt(channel, destination.address) === 'incidents' ? sentInspectionsOf(destination, alerts) : undefined,
     isDigest: (alerts) => planOf(alerts).some(({ as }) => as === 'digest'),
     storms: { above: FEW, ...store.storms },
     ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),

@@ -1,5 +1,5 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
-import type { Alert, ChannelKind, Destination, Format, Parcel, Standings } from '../alert.ts';
+import type { Alert, ChannelKind, Destination, Format, Parcel, SentInspections } from '../alert.ts';
 import type { Sliced } from '../chunks.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { ChannelEntry } from '../item.ts';
@@ -98,7 +98,7 @@ export interface ComposeContext {
   /** Which digest in a row a digest of these alerts is. Left out: the first. */
   storm?: Storm;
   /** What the destination has of the alerts' transactions, where it keeps incidents. Left out: it is not known. */
-  standings?: Standings;
+  sentInspections?: SentInspections;
   /** Of a message that takes the place of an earlier one. */
   grew?: Growth;
   /** So many of the alerts, from the first, people have heard of: a reply says what is new in the others. Left out: no reply. */

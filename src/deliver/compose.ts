@@ -53,7 +53,7 @@ const stormOf = async (
  * what is left then, see `giveUp`.
  */
 const messagesOf = async (
-  { compose, storms, standings: standingsOf, pauses }: DeliverDependencies,
+  { compose, storms, sentInspections: sentInspectionsOf, pauses }: DeliverDependencies,
   run: JobRun,
   { alerts, format }: Unit,
   at: number,
@@ -61,8 +61,8 @@ const messagesOf = async (
   const { job, units, uncomposable } = run;
   if (alerts.length === 0) return [];
   const storm = storms && (await stormOf(storms, job.destination, alerts));
-  const standings = await standingsOf?.(job.destination, alerts);
-  const more = { ...(storm && { storm }), ...(standings && { standings }) };
+  const sentInspections = await sentInspectionsOf?.(job.destination, alerts);
+  const more = { ...(storm && { storm }), ...(sentInspections && { sentInspections }) };
   try {
     return await inSlices(compose({ destination: job.destination, alerts: [...alerts] }, format, at, more), pauses);
   } catch (error) {

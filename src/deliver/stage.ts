@@ -1,5 +1,5 @@
 /** What the stages of a delivery hand on, what they need, and the one shape that they have. */
-import type { Alert, ChannelKind, Destination, Parcel, Standings } from '../alert.ts';
+import type { Alert, ChannelKind, Destination, Parcel, SentInspections } from '../alert.ts';
 import type { Channel, ComposeContext, Format, Message, Receipt } from '../channels/channel.ts';
 import type { Pauses, Sliced } from '../chunks.ts';
 import type { DeliveryError } from '../errors.ts';
@@ -34,7 +34,7 @@ export type Compose = (
   parcel: Parcel,
   format: Format,
   at: number,
-  more?: Pick<ComposeContext, 'storm' | 'standings' | 'grew' | 'heard'>,
+  more?: Pick<ComposeContext, 'storm' | 'sentInspections' | 'grew' | 'heard'>,
 ) => Sliced<Message[]>;
 
 /**
@@ -61,7 +61,7 @@ export interface DeliverDependencies {
   channel: Pick<Channel, 'send' | 'amend'>;
   compose: Compose;
   /** What a destination that keeps incidents has of the transactions of these alerts. Default: nobody asks. */
-  standings?(destination: Destination, alerts: readonly Alert[]): Promise<Standings | undefined>;
+  sentInspections?(destination: Destination, alerts: readonly Alert[]): Promise<SentInspections | undefined>;
   /** How composing lets other work run in between. Default: every few milliseconds. */
   pauses?: Pauses;
   /** Whether alerts would be a digest. Default: none are. */

@@ -5,8 +5,8 @@ import {
   type CHANGES,
   type Destination,
   type Parcel,
-  type Standing,
-  type Standings,
+  type SentInspection,
+  type SentInspections,
 } from '../../src/alert.ts';
 import type { Channel, ComposeContext, Message } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
@@ -89,14 +89,16 @@ export const hugeAlert = (): Alert =>
   });
 
 /** What a destination has of a transaction: each inspection as it was sent there, with what it is now. */
-export const standing = (
+export const sentInspectionsOf = (
   ...all: (readonly [alert: Alert, assessment?: string | undefined, isSent?: boolean])[]
-): Standings => {
-  const standings = all.map(([{ id, protocol, txHash = '' }, assessment, isSent = true]): [string, Standing] => [
-    txHash,
-    { alert: id, protocol, ...(assessment === undefined ? {} : { assessment }), isSent },
-  ]);
-  const byHash = Map.groupBy(standings, ([txHash]) => txHash);
+): SentInspections => {
+  const sentInspections = all.map(
+    ([{ id, protocol, txHash = '' }, assessment, isSent = true]): [string, SentInspection] => [
+      txHash,
+      { alert: id, protocol, ...(assessment === undefined ? {} : { assessment }), isSent },
+    ],
+  );
+  const byHash = Map.groupBy(sentInspections, ([txHash]) => txHash);
   return new Map([...byHash].map(([txHash, own]) => [txHash, own.map(([, one]) => one)]));
 };
 

@@ -56,12 +56,12 @@ const HAPPENED_LIMIT = 240;
 /** More have no room in one line. */
 const PHRASES_MAX = 20;
 /** Of the worst so much that their numbers are seen. */
-const PROTOCOLS_MAX = 3;
+const WORST_MAX = 3;
 
 /** What was found, in one line; a long text does not push out the others. Empty where no detector is named. */
 const happenedOf = (gist: readonly Detection[], isOfSeveral: boolean): string => {
   const phrases = isOfSeveral
-    ? gist.slice(0, PROTOCOLS_MAX).map(({ name, message }) => `${name}: ${message}`)
+    ? gist.slice(0, WORST_MAX).map(({ name, message }) => `${name}: ${message}`)
     : gist.slice(0, PHRASES_MAX).map(({ name, message }) => sentenceless(message) || name);
   const shown = fairShares(phrases, ({ length }) => length, HAPPENED_LIMIT - 2 * phrases.length)
     .map(([phrase, share]) => shorten(phrase, share))

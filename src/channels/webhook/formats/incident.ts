@@ -3,7 +3,14 @@
  * transaction raises it, a follow-up changes it, and it is cleared when the service calls nothing of it bad any more. Good
  * news opens none: where nothing is known to be open, a follow-up that plays down says nothing.
  */
-import { type Alert, type Destination, isAnnouncement, isPlayedDown, isSample, type Standing } from '../../../alert.ts';
+import {
+  type Alert,
+  type Destination,
+  isAnnouncement,
+  isPlayedDown,
+  isSample,
+  type SentInspection,
+} from '../../../alert.ts';
 import { incidentId } from '../../../item.ts';
 import { namesText, shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
@@ -24,10 +31,10 @@ interface Change {
   /** Of what the alert is about. */
   own: EventSeverity;
   /** What else of the transaction is there, or on its way, and still bad. */
-  others: readonly Standing[];
+  others: readonly SentInspection[];
 }
 
-const severityOfStanding = ({ assessment }: Standing): EventSeverity =>
+const severityOfSent = ({ assessment }: SentInspection): EventSeverity =>
   assessment === undefined ? 'info' : severityOfAssessment(assessment);
 
 const worstOf = (severities: readonly EventSeverity[]): EventSeverity =>
@@ -37,14 +44,18 @@ const worstOf = (severities: readonly EventSeverity[]): EventSeverity =>
  * By an inspection or a stored notification, as news; undefined where nothing changes. `all`: what the destination has of its
  * transaction.
  */
-const changeOf = (alert: Alert, destination: Destination, all: readonly Standing[] | undefined): Change | undefined => {
+const changeOf = (
+  alert: Alert,
+  destination: Destination,
+  all: readonly SentInspection[] | undefined,
+): Change | undefined => {
   const { id, followUp, txHash } = alert;
   const first = followUp?.of ?? id;
-  const standing = all?.find((one) => one.alert === first);
-  const others = (all ?? []).filter((one) => one.alert !== first && severityOfStanding(one) !== 'info');
-  const withOthers = (one: EventSeverity) => worstOf([one, ...others.map(severityOfStanding)]);
+  const known = all?.find((one) => one.alert === first);
+  const others = (all ?? []).filter((one) => one.alert !== first && severityOfSent(one) !== 'info');
+  const withOthers = (one: EventSeverity) => worstOf([one, ...others.map(severityOfSent)]);
   // Of two follow-ups the later may be sent first.
-  const own = followUp && standing ? severityOfStanding(standing) : severityOf(alert);
+  const own = followUp && known ? severityOfSent(known) : severityOf(alert);
   const severity = withOthers(own);
   const change = { key: incidentId(txHash ?? first, destination.id), severity, own, others };
   if (followUp === undefined) return { ...change, act: 'raise' };
@@ -54,7 +65,11 @@ const changeOf = (alert: Alert, destination: Destination, all: readonly Standing
   return isOpen ? { ...change, act: 'change', before: withOthers(severityOfAssessment(followUp.was)) } : undefined;
 };
 
-const incidentOf = (alert: Alert, destination: Destination, { standings }: ComposeContext): Change | undefined => {
+const incidentOf = (
+  alert: Alert,
+  destination: Destination,
+  { sentInspections }: ComposeContext,
+): Change | undefined => {
   const { id, type, txHash, below = id, replay } = alert;
   const own = severityOf(alert);
   const alone = (subject: string) => ({
@@ -66,10 +81,10 @@ const incidentOf = (alert: Alert, destination: Destination, { standings }: Compo
   if (isSample(alert) || isAnnouncement(alert)) return { ...alone(id), act: 'raise' };
   // What is over wakes nobody, and changes nothing that is open.
   if (replay) return { ...alone(`replay ${txHash ?? id}`), act: 'raise', severity: 'info' };
-  return changeOf(alert, destination, txHash === undefined ? undefined : standings?.get(txHash));
+  return changeOf(alert, destination, txHash === undefined ? undefined : sentInspections?.get(txHash));
 };
 
-const wordOf = ({ assessment = '' }: Standing): string => assessmentWord(assessment).toUpperCase();
+const wordOf = ({ assessment = '' }: SentInspection): string => assessmentWord(assessment).toUpperCase();
 
 const SUMMARY_LIMIT = 1000;
 
@@ -79,7 +94,7 @@ const summaryOf = ({ content, outline, alert }: Briefing, { act, severity, own, 
   const { word, where, said } = content;
   const isWell = own === 'info';
   const protocols = new Set([...(isWell ? [] : [alert.protocol]), ...others.map(({ protocol }) => protocol)]);
-  const worst = others.find((one) => own !== severity && severityOfStanding(one) === severity);
+  const worst = others.find((one) => own !== severity && severityOfSent(one) === severity);
   const count = protocols.size > 1 ? `${protocols.size} protocols · ` : '';
   const head = `${worst ? wordOf(worst) : word} · ${count}one transaction`;
   // What is bad comes first.
@@ -97,7 +112,7 @@ export interface Incident extends Briefing, Change {
 
 const OTHERS_MAX = 1000;
 
-const naming = (briefing: Briefing, others: readonly Standing[]): Briefing => {
+const naming = (briefing: Briefing, others: readonly SentInspection[]): Briefing => {
   if (others.length === 0) return briefing;
   const named = others.map((one) => `${inlineName(one.protocol)}: ${wordOf(one)}`).join('; ');
   const detail = ['Also in this transaction', shorten(named, OTHERS_MAX)] as const;

@@ -6,7 +6,7 @@ import { createOpsgenieReceiver } from '../../../../src/sandbox/receivers/format
 import { createPagerdutyReceiver } from '../../../../src/sandbox/receivers/formats/pagerduty.ts';
 import { inspectionAlert } from '../../../support/alerts.ts';
 import { hashOf } from '../../../support/numbered.ts';
-import { openVendor, standing } from '../../../support/webhooks.ts';
+import { openVendor, sentInspectionsOf } from '../../../support/webhooks.ts';
 
 const KEY = 'R0123456789abcdefghijklmnopqrstu';
 const ASSESSMENTS = [undefined, 'ok', 'suspecious', 'critical'] as const;
@@ -74,10 +74,12 @@ test('by any sequence of findings and follow-ups', async () => {
     const alert = alertOf(first, was, step, hash);
     if (alert === undefined) return;
     found.set(step.protocol, { first: first ?? alert, now: step.now });
-    const standings = standing(...[...found.values()].map((one) => [one.first, one.now, one.first !== alert] as const));
+    const sentInspections = sentInspectionsOf(
+      ...[...found.values()].map((one) => [one.first, one.now, one.first !== alert] as const),
+    );
     const counts = () => [pagerduty.incidents().length, opsgenie.alerts().length];
     const before = counts();
-    for (const { deliver } of benches) await deliver([alert], { standings });
+    for (const { deliver } of benches) await deliver([alert], { sentInspections });
     if (isPlayedDown(alert)) expect(counts()).toEqual(before);
   };
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
 import { createOpsgenieReceiver } from '../../../../src/sandbox/receivers/formats/opsgenie.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';
-import { openVendor, standing } from '../../../support/webhooks.ts';
+import { openVendor, sentInspectionsOf } from '../../../support/webhooks.ts';
 
 const API_KEY = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 
@@ -65,7 +65,7 @@ test('what another protocol finds in the transaction goes into the open alert', 
   const first = inspectionAlert({ item: { assessment: 'suspecious' } });
   const second = inspectionAlert({ item: { _id: 'second', protocol: 'Copper Perps' } });
   await deliver([first]);
-  await deliver([second], { standings: standing([first, 'suspecious'], [second, 'critical', false]) });
+  await deliver([second], { sentInspections: sentInspectionsOf([first, 'suspecious'], [second, 'critical', false]) });
   const [{ message, notes, ...alert } = { message: '', notes: [] }, ...more] = receiver.alerts();
   expect(more).toEqual([]);
   expect(alert).toMatchObject({ state: 'open', priority: 'P1', count: 2 });
@@ -79,7 +79,7 @@ test('where one protocol of a transaction is well, the open alert says which are
   const second = inspectionAlert({ item: { _id: 'second', protocol: 'Copper Perps' } });
   await deliver([inspectionAlert()]);
   await deliver([followUp('downgraded', 'critical', 'ok')], {
-    standings: standing([inspectionAlert(), 'ok'], [second, 'critical']),
+    sentInspections: sentInspectionsOf([inspectionAlert(), 'ok'], [second, 'critical']),
   });
   expect(receiver.alerts()).toMatchObject([
     {

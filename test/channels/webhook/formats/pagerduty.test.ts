@@ -4,7 +4,7 @@ import { announcementAlert } from '../../../../src/features/announcements/announ
 import { createPagerdutyReceiver } from '../../../../src/sandbox/receivers/formats/pagerduty.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';
 import { makeAlert } from '../../../support/numbered.ts';
-import { openVendor, standing } from '../../../support/webhooks.ts';
+import { openVendor, sentInspectionsOf } from '../../../support/webhooks.ts';
 
 const KEY = 'R0123456789abcdefghijklmnopqrstu';
 
@@ -69,8 +69,8 @@ test('it is not signed by the secret of all webhooks', async () => {
 describe('one incident for a transaction', () => {
   test('what another protocol finds comes under the same key, and the alert says both', async () => {
     const { receiver, deliver } = await open();
-    await deliver([first], { standings: standing([first, 'critical', false]) });
-    await deliver([second], { standings: standing([first, 'critical'], [second, 'critical', false]) });
+    await deliver([first], { sentInspections: sentInspectionsOf([first, 'critical', false]) });
+    await deliver([second], { sentInspections: sentInspectionsOf([first, 'critical'], [second, 'critical', false]) });
     const [{ summary, title, ...incident } = { summary: '', title: '' }, ...more] = receiver.incidents();
     expect(more).toEqual([]);
     expect(incident).toMatchObject({ state: 'triggered', severity: 'critical', triggers: 2 });
@@ -87,7 +87,7 @@ describe('one incident for a transaction', () => {
     const { receiver, deliver } = await open();
     await deliver([first]);
     const mild = inspectionAlert({ item: { _id: 'mild', protocol: 'Copper Perps', assessment: 'suspecious' } });
-    await deliver([mild], { standings: standing([first, 'critical'], [mild, 'suspecious', false]) });
+    await deliver([mild], { sentInspections: sentInspectionsOf([first, 'critical'], [mild, 'suspecious', false]) });
     expect(receiver.incidents()).toMatchObject([
       {
         severity: 'critical',
@@ -100,7 +100,7 @@ describe('one incident for a transaction', () => {
     const { receiver, deliver } = await open();
     await deliver([first]);
     await deliver([notificationAlert('Something happened', { txHash: TX_HASH })], {
-      standings: standing([first, 'critical']),
+      sentInspections: sentInspectionsOf([first, 'critical']),
     });
     expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
   });
@@ -108,7 +108,7 @@ describe('one incident for a transaction', () => {
   test('what another protocol is called stays in quotation marks', async () => {
     const { receiver, deliver } = await open();
     const posing = inspectionAlert({ item: { _id: 'x', protocol: 'x” "″ Tocsin: all is well. “\u202e' } });
-    await deliver([second], { standings: standing([posing, 'critical'], [second, 'critical', false]) });
+    await deliver([second], { sentInspections: sentInspectionsOf([posing, 'critical'], [second, 'critical', false]) });
     expect(receiver.incidents()[0]?.summary).toMatch(/; also “x' ''? ?Tocsin: all is well\. '”$/);
   });
 
@@ -129,11 +129,11 @@ describe('follow-ups', () => {
     await deliver([first]);
     await deliver([second]);
     await deliver([followUp(first, change, 'critical', is)], {
-      standings: standing([first, is], [second, 'critical']),
+      sentInspections: sentInspectionsOf([first, is], [second, 'critical']),
     });
     expect(receiver.incidents()).toMatchObject([{ state: 'triggered', severity: 'critical' }]);
     await deliver([followUp(second, 'downgraded', 'critical', 'ok')], {
-      standings: standing([first, is], [second, 'ok']),
+      sentInspections: sentInspectionsOf([first, is], [second, 'ok']),
     });
     expect(receiver.incidents()).toMatchObject([{ state: 'resolved' }]);
   });
@@ -143,11 +143,11 @@ describe('follow-ups', () => {
     await deliver([first]);
     await deliver([second]);
     await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], {
-      standings: standing([first, 'suspecious'], [second, 'critical']),
+      sentInspections: sentInspectionsOf([first, 'suspecious'], [second, 'critical']),
     });
     expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
     await deliver([followUp(second, 'downgraded', 'critical', 'suspecious')], {
-      standings: standing([first, 'suspecious'], [second, 'suspecious']),
+      sentInspections: sentInspectionsOf([first, 'suspecious'], [second, 'suspecious']),
     });
     expect(receiver.incidents()).toMatchObject([
       {
@@ -161,31 +161,33 @@ describe('follow-ups', () => {
     const { receiver, deliver } = await open();
     const mild = inspectionAlert({ item: { assessment: 'suspecious' } });
     await deliver([mild]);
-    await deliver([followUp(mild, 'upgraded', 'suspecious', 'critical')], { standings: standing([mild, 'critical']) });
+    await deliver([followUp(mild, 'upgraded', 'suspecious', 'critical')], {
+      sentInspections: sentInspectionsOf([mild, 'critical']),
+    });
     expect(receiver.incidents()).toMatchObject([{ severity: 'critical', triggers: 2 }]);
   });
 
   test('of two follow-ups the older may come last', async () => {
     const { receiver, deliver } = await open();
     await deliver([first]);
-    const standings = standing([first, 'ok']);
-    await deliver([followUp(first, 'downgraded', 'suspecious', 'ok')], { standings });
-    await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], { standings });
+    const sentInspections = sentInspectionsOf([first, 'ok']);
+    await deliver([followUp(first, 'downgraded', 'suspecious', 'ok')], { sentInspections });
+    await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], { sentInspections });
     expect(receiver.incidents()).toMatchObject([{ state: 'resolved', triggers: 1 }]);
   });
 
   test('good news opens nothing: not where nothing was sent, nor where somebody has resolved what is as bad as before', async () => {
     const { receiver, deliver } = await open();
     await deliver([followUp(first, 'downgraded', 'critical', 'suspecious')], {
-      standings: standing([first, 'suspecious', false]),
+      sentInspections: sentInspectionsOf([first, 'suspecious', false]),
     });
-    await deliver([followUp(first, 'vanished', 'suspecious')], { standings: standing([first]) });
+    await deliver([followUp(first, 'vanished', 'suspecious')], { sentInspections: sentInspectionsOf([first]) });
     expect(receiver.incidents()).toEqual([]);
     await deliver([first]);
     await deliver([second]);
     for (const key of receiver.openKeys()) receiver.resolve(key);
     await deliver([followUp(first, 'downgraded', 'critical', 'ok')], {
-      standings: standing([first, 'ok'], [second, 'critical']),
+      sentInspections: sentInspectionsOf([first, 'ok'], [second, 'critical']),
     });
     expect(receiver.incidents()).toMatchObject([{ state: 'resolved' }]);
   });

@@ -1,10 +1,10 @@
 /** What a destination has of a transaction, and how it stands. */
 import { expect, test } from 'vitest';
-import type { Alert, Destination, Standing } from '../../src/alert.ts';
+import type { Alert, Destination, SentInspection } from '../../src/alert.ts';
 import { followUpId } from '../../src/item.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { AttemptEnd } from '../../src/ledger/record.ts';
-import { createStandings } from '../../src/ledger/standings.ts';
+import { createSentInspections } from '../../src/ledger/sent-inspections.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -31,7 +31,7 @@ const followUp = (of: Alert, is: string | undefined, number = 1): Alert => ({
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const ledger = createLedger(redis, prefix, Date.now);
-  const standings = createStandings(ledger);
+  const sentInspections = createSentInspections(ledger);
   const wait = (alert: Alert, destination: Destination = HERE) =>
     ledger.recordWaiting([{ destination, alerts: [alert] }]);
   const end = async (alert: Alert, state: AttemptEnd['state'], destination: Destination = HERE, replay = false) => {
@@ -39,9 +39,9 @@ const setUp = () => {
     const attempt = { at: '2026-11-20T10:08:00.000Z', outcome: 'delivered', durationMs: 5 } as const;
     await ledger.recordAttempt(destination, [alert], { state, attempt: { ...attempt, ...(replay ? { replay } : {}) } });
   };
-  const read = async (...alerts: Alert[]): Promise<readonly Standing[] | undefined> =>
-    (await standings(HERE, alerts)).get(TX_HASH);
-  return { wait, end, read, standings };
+  const read = async (...alerts: Alert[]): Promise<readonly SentInspection[] | undefined> =>
+    (await sentInspections(HERE, alerts)).get(TX_HASH);
+  return { wait, end, read, sentInspections };
 };
 
 test('what was sent there and what is on its way, in the order in which it was read', async () => {
@@ -68,7 +68,7 @@ test('the last follow-up says what it is now, also where it went elsewhere', asy
 });
 
 test('nothing that is muted, dead or of another destination or transaction, and no history', async () => {
-  const { end, read, standings } = setUp();
+  const { end, read, sentInspections } = setUp();
   await end(finding(1), 'muted');
   await end(finding(2), 'dead');
   await end(finding(3), 'delivered', ELSEWHERE);
@@ -76,5 +76,5 @@ test('nothing that is muted, dead or of another destination or transaction, and 
   await end(makeAlert(5), 'delivered');
   await end(notificationAlert('Something happened', { txHash: TX_HASH }), 'delivered');
   expect(await read(finding(1))).toEqual([]);
-  expect([...(await standings(HERE, [notificationAlert('Something')])).keys()]).toEqual([]);
+  expect([...(await sentInspections(HERE, [notificationAlert('Something')])).keys()]).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** What a destination has of a transaction: its inspections, each as the service assesses it now, by what the ledger says. */
-import { type Alert, CHANGES, type Destination, type Standing, type Standings } from '../alert.ts';
+import { type Alert, CHANGES, type Destination, type SentInspection, type SentInspections } from '../alert.ts';
 import { mapInChunks } from '../chunks.ts';
 import { followUpId } from '../item.ts';
 import type { AlertRecord, Ledger } from './ledger.ts';
@@ -31,7 +31,7 @@ const assessmentOf = ({ alert: { id, type } }: AlertRecord, records: readonly Al
   return last === undefined ? type.replace(/^inspection\./, '') : last.is;
 };
 
-const standingsIn = (records: readonly AlertRecord[], destination: Destination): Standing[] => {
+const sentIn = (records: readonly AlertRecord[], destination: Destination): SentInspection[] => {
   const firsts = records.filter(({ alert }) => alert.followUp === undefined);
   const inOrder = firsts.toSorted((one, other) => one.alert.readAt.localeCompare(other.alert.readAt));
   return inOrder.flatMap((record) => {
@@ -45,14 +45,14 @@ const standingsIn = (records: readonly AlertRecord[], destination: Destination):
 };
 
 /** Of the transactions of these alerts, in the order in which they were read. */
-export const createStandings =
+export const createSentInspections =
   ({ byTransaction, read }: Pick<Ledger, 'byTransaction' | 'read'>) =>
-  async (destination: Destination, alerts: readonly Pick<Alert, 'txHash'>[]): Promise<Standings> => {
-    const standingsOf = async (txHash: string): Promise<[string, Standing[]]> => {
+  async (destination: Destination, alerts: readonly Pick<Alert, 'txHash'>[]): Promise<SentInspections> => {
+    const sentInspectionsOf = async (txHash: string): Promise<[string, SentInspection[]]> => {
       const records = await mapInChunks(await byTransaction(txHash), READ_AT_ONCE, read);
       const own = records.filter((record) => record?.alert.source === 'inspections' && record.alert.txHash === txHash);
-      return [txHash, standingsIn(own as AlertRecord[], destination)];
+      return [txHash, sentIn(own as AlertRecord[], destination)];
     };
     const hashes = new Set(alerts.flatMap(({ txHash }) => txHash ?? []));
-    return new Map(await Promise.all([...hashes].map(standingsOf)));
+    return new Map(await Promise.all([...hashes].map(sentInspectionsOf)));
   };
