@@ -174,6 +174,11 @@ const CONDITIONS = {
     effect: 'Alerts are found and sent, but nobody can acknowledge them by these buttons',
     todo: 'see why the messenger refuses; a bot has to belong to Tocsin alone. Until then alerts can be acknowledged in other messages only',
   },
+  /** Another config is in force, and has not been for long: see `config-differs`. */
+  rollout: {
+    ...{ ...NOTE, isOfOneDaemon: true, effect: 'Alerts are found and sent by the config that is in force' },
+    todo: 'wait until the rollout is over; where there is none, give all daemons the same config',
+  },
   /** A protocol that the service lists cannot be read as it is listed. */
   unwatched: {
     ...{ ...NOTE, effect: 'No alert of it is found' },

@@ -51,7 +51,7 @@ interface Part {
   fail: Context['fail'];
 }
 
-/** Whether its config counts; what it waits for is a check of its own, and a condition when it lasts. */
+/** Whether its config counts; what it waits for is a check of its own, a rollout at first, and a trouble when it lasts. */
 const openStanding = (host: Host, config: Config, { role, since, onRole }: Part, found: Pick<Context, Found>) => {
   const { limits } = host;
   const beganAt = monotonic();
@@ -64,7 +64,11 @@ const openStanding = (host: Host, config: Config, { role, since, onRole }: Part,
       const keys = differs.join(', ');
       const why = `this daemon stands by: the config of ${by} is in force, and differs in ${keys}`;
       found.health.fail('config-differs', why);
-      if (monotonic() - beganAt < limits.configDiffersMs) return;
+      if (monotonic() - beganAt < limits.configDiffersMs) {
+        found.conditions.report('rollout', `a rollout is under way: ${why}`);
+        return;
+      }
+      found.conditions.over('rollout');
       const what = `the config differs from that of ${by}, which is in force; this daemon neither reads nor sends`;
       found.conditions.report('config-differs', what, { why: `different are ${keys}` });
     },

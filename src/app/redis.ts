@@ -9,6 +9,7 @@ import { type EmbeddedEnd, type EmbeddedSettings, startEmbeddedRedis } from '../
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-server.ts';
 import { addressOf, type RedisSettings } from '../redis/settings.ts';
 import { troubleOf, watchingTrouble } from '../redis/trouble.ts';
+import { clockText } from '../time.ts';
 
 export interface OpenRedis {
   redis: RedisClient;
@@ -102,7 +103,8 @@ const silenceIn = async (dataDir: string): Promise<UnavailableError> => {
   const holder = await holderOf(dataDir);
   if (!holder) return new NoDaemonError(`no daemon runs with dataDir ${dataDir}: tocsin run starts one`);
   const place = holder.host === hostname() ? '' : ` on ${holder.host}`;
-  return new UnavailableError(`daemon ${holder.pid}${place} runs, but its Redis does not answer`);
+  const since = holder.answeredAt === undefined ? '' : `, since ${clockText(holder.answeredAt)}`;
+  return new UnavailableError(`daemon ${holder.pid}${place} runs, but its Redis does not answer${since}`);
 };
 
 /**

@@ -17,10 +17,12 @@ interface Own {
   id: string;
   /** It has the lock in the kernel. */
   isLocked: boolean;
+  /** When the private Redis answered last, in epoch milliseconds. Default: now. */
+  answeredAt?: (() => number) | undefined;
 }
 
 /** What the file says of its holder. It is created only where there is none, and removed only while it is as it was judged. */
-interface Lease extends Own {
+interface Lease extends Pick<Own, 'id' | 'isLocked'> {
   host: string;
   pid: number;
   /** Among which processes `pid` counts, and of which run of which kernel. */
@@ -28,6 +30,8 @@ interface Lease extends Own {
   boot: string;
   /** ISO 8601; of constant length, so that a lease can be rewritten in place. */
   renewedAt: string;
+  /** The same of the last answer of its Redis; absent where it does not say. */
+  answeredAt?: string;
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
@@ -36,8 +40,9 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | und
 const here = () => ({ host: hostname(), pids: pidNamespace(), boot: bootId() });
 
 /** This process' lease as it is written now. */
-const textOf = ({ id, isLocked }: Own): string => {
-  const lease: Lease = { id, isLocked, ...here(), pid: process.pid, renewedAt: iso(Date.now()) };
+const textOf = ({ id, isLocked, answeredAt = Date.now }: Own): string => {
+  const times = { renewedAt: iso(Date.now()), answeredAt: iso(answeredAt()) };
+  const lease: Lease = { id, isLocked, ...here(), pid: process.pid, ...times };
   return `${JSON.stringify(lease)}\n`;
 };
 
@@ -106,6 +111,7 @@ interface LockSettings {
   dataDir: string;
   /** Another daemon has the directory now, or it cannot be written: stop using it. Called once. */
   onLost(why: string): void;
+  answeredAt?: Own['answeredAt'];
   /** Default 2000. */
   renewEveryMs?: number;
   /** Default `STALE_AFTER_MS`. */
@@ -116,7 +122,7 @@ interface LockSettings {
 
 const STALE_AFTER_MS = 10_000;
 
-type Place = Required<Omit<LockSettings, 'flock'>> & { file: string; own: Own };
+type Place = Required<Omit<LockSettings, 'flock' | 'answeredAt'>> & { file: string; own: Own };
 
 /** Leases of this process. A lease with our pid that is not among them is of an earlier process with the same pid. */
 const ownLeases = new Set<string>();
@@ -216,7 +222,7 @@ const takeBoth = async (settings: LockSettings, dataDir: string, file: string, i
   await makePrivateDirectory(dataDir);
   const kernel = await lockDirectory(dataDir, settings.flock);
   if (kernel === 'taken') throw refusal(dataDir, file, await readLease(file));
-  const own = { id, isLocked: kernel !== undefined };
+  const own = { id, isLocked: kernel !== undefined, answeredAt: settings.answeredAt };
   const place: Place = { renewEveryMs: 2000, staleAfterMs: STALE_AFTER_MS, ...settings, dataDir, file, own };
   try {
     return { kernel, endRenewing: keepRenewing(await acquire(place), place) };
@@ -259,7 +265,7 @@ export const lockDataDir = async (settings: LockSettings) => {
 export type DataDirLock = Awaited<ReturnType<typeof lockDataDir>>;
 
 /** Which daemon has the directory, as far as its lease shows; undefined where none lives. */
-export const holderOf = async (dataDir: string): Promise<Pick<Lease, 'host' | 'pid'> | undefined> => {
+export const holderOf = async (dataDir: string): Promise<Pick<Lease, 'host' | 'pid' | 'answeredAt'> | undefined> => {
   const lease = await readLease(fileIn(resolve(dataDir))).catch(() => undefined);
   if (lease === undefined) return undefined;
   const lives = isNear(lease) ? await isAlive(lease.pid) : !isOlder(lease, STALE_AFTER_MS);

@@ -33,6 +33,8 @@ import { isAlive, pidNamespace, workingDirectoryOf } from './pid.ts';
 export type EmbeddedEnd = { reason: 'stopped' } | { reason: 'lost'; message: string };
 
 interface SupervisorSettings extends Required<Omit<EmbeddedSettings, 'dataDir'>> {
+  /** Called with each answer of the server. */
+  onAnswer(): void;
   files: EmbeddedFiles;
   address: EmbeddedAddress;
   /** Of the files, for the server to inherit. */
@@ -96,7 +98,7 @@ const createStarter = ({ files, filesLock, address, binary, log, mayRun }: Super
  * A server may live and answer nobody: its socket is gone, or it is suspended. After so many rounds without an answer it
  * is ended, as it is started again then. Resolves when it has ended; rejects where that did not help too often.
  */
-const createSilenceWatch = ({ address, log, silence, onSilence }: SupervisorSettings) => {
+const createSilenceWatch = ({ address, log, silence, onAnswer, onSilence }: SupervisorSettings) => {
   let endedInARow = 0;
   return async (server: ServerProcess): Promise<void> => {
     const ended = new AbortController();
@@ -106,7 +108,10 @@ const createSilenceWatch = ({ address, log, silence, onSilence }: SupervisorSett
       const round = delay(silence.askEveryMs, undefined, { ref: false, signal: ended.signal }).catch(() => {});
       const [hasAnswered] = await Promise.all([answers(address), round]);
       silent = hasAnswered ? 0 : silent + 1;
-      if (hasAnswered) endedInARow = 0;
+      if (hasAnswered) {
+        endedInARow = 0;
+        onAnswer();
+      }
       if (silent < silence.rounds || ended.signal.aborted) continue;
       silent = 0;
       onSilence(true);
@@ -213,7 +218,11 @@ const lockFiles = async ({ directory }: EmbeddedFiles): Promise<FileHandle | und
   );
 };
 
-const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Promise<EmbeddedEnd>) => {
+const startIn = async (
+  settings: EmbeddedSettings & Pick<SupervisorSettings, 'onAnswer'>,
+  lock: DataDirLock,
+  lost: Promise<EmbeddedEnd>,
+) => {
   const defaults = {
     binary: EMBEDDED_BINARY,
     signal: new AbortController().signal,
@@ -261,11 +270,16 @@ const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Prom
  */
 export const startEmbeddedRedis = async (settings: EmbeddedSettings) => {
   const lost = Promise.withResolvers<EmbeddedEnd>();
+  let answeredAt = Date.now();
+  const onAnswer = (): void => {
+    answeredAt = Date.now();
+  };
   const lock = await lockDataDir({
     dataDir: settings.dataDir,
     onLost: (why) => lost.resolve({ reason: 'lost', message: `the data directory was lost: ${why}` }),
+    answeredAt: () => answeredAt,
   });
-  return startIn(settings, lock, lost.promise).catch(async (error: unknown) => {
+  return startIn({ ...settings, onAnswer }, lock, lost.promise).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });

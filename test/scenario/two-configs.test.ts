@@ -90,12 +90,21 @@ test.concurrent('a rollout: what is in force is read and sent by it, the older o
   for (const name of ['Vault', 'Bridge']) world.critical(name, 4);
   await standsBy(older);
   for (const name of ['Vault', 'Bridge']) world.critical(name, 4);
+  const during = await until('the rollout is told', async () => {
+    const report = await newer.status();
+    return report.problems.some((one) => one.includes('a rollout is under way')) ? report : undefined;
+  });
+  expect(during.problems).toEqual([
+    expect.stringMatching(/^at .+: a rollout .+ differs in alerts\.assessments since /),
+  ]);
+  expect(during.needsSomebody).toEqual([]);
   const { txHash } = world.sandbox.service.insertInspection({ protocol: 'Vault', assessment: 'suspecious' });
   await until('the new assessments count', () => world.reconciler.arrivalsOf(txHash).length === 2);
   await world.delivered();
   await isReady(newer);
   expect(await differenceAt(newer)).toBeUndefined();
   await older.stop();
+  await until('the rollout is over', async () => (await newer.status()).problems.length === 0);
   for (const name of ['Vault', 'Bridge']) world.critical(name, 4);
   await world.delivered();
   expect(world.reconciler.balance()).toMatchObject({ missing: [], doubled: [] });
