@@ -1,7 +1,7 @@
 /** Walks the pages of a list whose numbering, page size and end are not documented. */
 import { type ServiceBound, ServiceError } from '../errors.ts';
 import { contentId } from '../item.ts';
-import { createPages, type FetchPage, fetchFirst, isRefusal, type Smaller, sizeOf } from './page-size.ts';
+import { createPages, type FetchPage, fetchFirst, isRefusal, type Resized, sizeOf } from './page-size.ts';
 import type { Page } from './wire.ts';
 
 /** Of a longer key only a digest is kept: ids come from outside. */
@@ -20,7 +20,7 @@ const createSieve = <T>(identify: (item: T) => string) => {
     ...page.malformed.map(({ raw }) => `malformed ${contentId(JSON.stringify(raw))}`),
   ];
   return {
-    knows: (page: Page<T>): boolean => keysOf(page).some((key) => items.has(key)),
+    countNew: (page: Page<T>): number => keysOf(page).filter((key) => !items.has(key)).length,
     take: (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
       const keys = keysOf(page);
       const areNew = keys.map((key) => isNew(items, key));
@@ -71,8 +71,8 @@ const MOST_ITEMS = 1_000_000;
 /** Pages in a row that bring nothing new before a walk ends: one may be a page that slid while it was walked. */
 const STALE_PAGES = 2;
 /**
- * The same where an empty page is known to mark the end: pages without new items have then only slid. Also after smaller
- * pages: they may overlap with what was read.
+ * The same where an empty page is known to mark the end: pages without new items have then only slid. Also after pages of
+ * another size: they may overlap with what was read.
  */
 const STALE_PAGES_BEFORE_EMPTY = 20;
 
@@ -82,14 +82,14 @@ const isEmpty = (page: Page<unknown>): boolean => sizeOf(page) === 0;
  * Finds out whether page 1 is the first one: it comes again when page 1 is asked for, both times under that name, and
  * page 2 is another. The name alone is not believed: a service may say 1 and mean 0, or repeat its last page for ever.
  */
-const createLesson = (numbering: PageNumbering, first: Page<unknown>, isSmaller: () => boolean) => {
+const createLesson = (numbering: PageNumbering, first: Page<unknown>, isResized: () => boolean) => {
   const saysOne = first.pageNumber === 1;
   let cameAgain = false;
   return {
     /** The page to ask for after the first. */
     next: saysOne && numbering.firstIsOne === true ? 2 : 1,
     observe: (pageNumber: number, page: Page<unknown>, hasNews: boolean): void => {
-      if (isSmaller()) return;
+      if (isResized()) return;
       if (pageNumber === 1) cameAgain = saysOne && page.pageNumber === 1 && !hasNews;
       else if (pageNumber === 2 && cameAgain && (hasNews || isEmpty(page))) numbering.firstIsOne = true;
     },
@@ -119,14 +119,14 @@ const fetchLater = async <T>(fetchPage: () => Promise<T>, numbering: PageNumberi
 };
 
 /** Whether a walk is over, by the pages in a row that bring nothing new. */
-const createStaleness = (numbering: PageNumbering, isSmaller: () => boolean, isFirstShort: boolean) => {
+const createStaleness = (numbering: PageNumbering, isResized: () => boolean, isFirstShort: boolean) => {
   let stale = 0;
   let isBehindShort = isFirstShort;
   return {
     isOver: (): boolean => {
-      if (stale > 0 && isBehindShort && !isSmaller()) return true;
+      if (stale > 0 && isBehindShort && !isResized()) return true;
       const isEmptyAwaited = numbering.behindLast === 'empty';
-      if (stale < (isEmptyAwaited || isSmaller() ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES)) return false;
+      if (stale < (isEmptyAwaited || isResized() ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES)) return false;
       // The next walk does not wait for what did not come.
       if (isEmptyAwaited) delete numbering.behindLast;
       return true;
@@ -137,7 +137,7 @@ const createStaleness = (numbering: PageNumbering, isSmaller: () => boolean, isF
       if (isFresh) isBehindShort = isShort;
     },
     /** Pages that were read before follow; gives the first of them. */
-    expect: ({ next, again }: Smaller): number => {
+    expect: ({ next, again }: Resized): number => {
       stale = -again;
       return next;
     },
@@ -179,7 +179,7 @@ const createLength = (maxPages: number, maxItems: number) => {
  * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, one that brings nothing new
  * behind a short page, or, as long as no empty page was ever seen there, two in a row that bring nothing new.
  *
- * A page that is too large to be read is read again in pages of half the size, and so is the rest of the list.
+ * A page that is too large to be read is read again in pages of half the size. Behind what was too large they grow again.
  *
  * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages` or `maxItems`.
  */
@@ -194,16 +194,16 @@ export async function* walkPages<T>(
   yield { ...sieve.take(first).news, ...firstMeasured };
   if (isEmpty(first)) return;
 
-  const later = createPages(fetchPage, pageSize, first, sieve.knows);
-  const lesson = createLesson(numbering, first, later.isSmaller);
-  const staleness = createStaleness(numbering, later.isSmaller, firstMeasured.short);
+  const later = createPages({ fetchPage, first, pageSize, most: options.pageSize, countNew: sieve.countNew });
+  const lesson = createLesson(numbering, first, later.isResized);
+  const staleness = createStaleness(numbering, later.isResized, firstMeasured.short);
   const length = createLength(maxPages, maxItems);
   let next = lesson.next;
   length.read(first);
   while (!staleness.isOver()) {
     const pageNumber = next;
     length.check();
-    const page: Page<T> | Smaller | undefined = await fetchLater(() => later.fetch(pageNumber), numbering);
+    const page: Page<T> | Resized | undefined = await fetchLater(() => later.fetch(pageNumber), numbering);
     if (page === undefined) return;
     if ('again' in page) {
       next = staleness.expect(page);

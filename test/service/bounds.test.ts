@@ -162,6 +162,33 @@ test.each([0, 5, 12])(
   },
 );
 
+test.each([0, 1, 777, 1999])(
+  'behind a decoy that is too large pages grow again, and no other protocol is lost (at %i)',
+  async (at) => {
+    const names = Array.from({ length: 2000 }, (_, n) => `p${n}`);
+    const huge = { descriptor: 'Decoy', settings: { notificationChannels: Array(2_100_000).fill(0) } };
+    const all: object[] = names.map((descriptor) => ({ descriptor }));
+    const answered = await listProtocolsOf(all.toSpliced(at, 0, huge));
+    expect(answered.protocols.map(({ name }) => name)).toEqual(names);
+    expect(answered.unfinished).toBeUndefined();
+    expect(answered.requests).toBeLessThan(100);
+  },
+);
+
+test('decoys in many places cost less than reading one by one, and hide nothing', async () => {
+  const names = Array.from({ length: 600 }, (_, n) => `p${n}`);
+  const huge = JSON.stringify({ descriptor: 'Decoy', settings: { notificationChannels: Array(2_100_000).fill(0) } });
+  const all = names.flatMap((descriptor, n) => (n % 150 === 0 ? ['huge', descriptor] : [descriptor]));
+  const { service, requests } = await setUp((number, size) => {
+    const some = all.slice(number * size, (number + 1) * size);
+    return `[{"page":[${some.map((one) => `{"protocols":${one === 'huge' ? huge : JSON.stringify({ descriptor: one })}}`)}]}]`;
+  });
+  const { protocols, malformed, unfinished } = await listProtocols(service, never);
+  expect(protocols.map(({ name }) => name)).toEqual(names);
+  expect([unfinished, new Set(malformed.map(({ name }) => name))]).toEqual([undefined, new Set(['Decoy'])]);
+  expect(requests.length).toBeLessThan(300);
+});
+
 test('settings that are large leave room for the others, and are seen to change', async () => {
   const [long, other] = ['a', 'b'].map((word) => word.repeat(600_000));
   const items = Array.from({ length: 60 }, (_, n) => ({
