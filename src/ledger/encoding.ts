@@ -44,8 +44,8 @@ type WrittenAttempts = number | WrittenAttempt[];
 
 interface RecordRest {
   p?: string | undefined;
-  /** 0 where it is the same as `p`. */
-  h?: string | 0 | undefined;
+  /** What stands before and after `p` in it; a text where it does not have that. */
+  h?: [before: string, after: string] | string | undefined;
   a?: DeliveryRecord['acts'] | undefined;
   w?: string | undefined;
   b?: string | undefined;
@@ -87,11 +87,30 @@ const attemptsOf = (written: WrittenAttempts, last: string, providerId: string |
     ? [{ at: last, outcome: 'delivered', durationMs: written, ...(providerId === undefined ? {} : { providerId }) }]
     : written.map((attempt) => attemptOf(attempt, last));
 
+/** Of a provider's id; a shorter one is as short as what would say that it is there. */
+const LEAST_ID = 8;
+
+/** Most handles have the provider's id in them, and a mail's is long. */
+const writtenHandle = (handle: string | undefined, id: string | undefined): RecordRest['h'] => {
+  const start = id === undefined || id.length < LEAST_ID ? -1 : (handle?.indexOf(id) ?? -1);
+  if (handle === undefined || id === undefined || start < 0) return handle;
+  return [handle.slice(0, start), handle.slice(start + id.length)];
+};
+
+const handleOf = (written: RecordRest['h'], id: string | undefined): string | undefined =>
+  Array.isArray(written) ? written.join(id) : written;
+
 export const encodeRecord = (record: DeliveryRecord): string => {
   const { state, destination, at, attempts, providerId, handle, acts, with: covering, by } = record;
   const kind = destination.kind === kindOf(destination.id) ? undefined : destination.kind;
-  const h = handle !== undefined && handle === providerId ? 0 : handle;
-  const rest: RecordRest = { p: providerId, h, a: acts, w: covering, b: by, k: kind };
+  const rest: RecordRest = {
+    p: providerId,
+    h: writtenHandle(handle, providerId),
+    a: acts,
+    w: covering,
+    b: by,
+    k: kind,
+  };
   const written: WrittenRecord = [destination.label, timeOf(at)];
   const hasRest = !isEmpty(rest);
   if (attempts.length > 0 || hasRest) written.push(writtenAttempts(record));
@@ -110,7 +129,7 @@ export const parseRecord = (id: string, text: string): DeliveryRecord => {
   const state = stateOf(text);
   const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = JSON.parse(text.slice(1)) as WrittenRecord;
   const at = textOf(time);
-  const handle = h === 0 ? p : h;
+  const handle = handleOf(h, p);
   return {
     state,
     destination: { id, kind: k ?? kindOf(id), label },

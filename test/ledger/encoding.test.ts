@@ -35,20 +35,25 @@ const destination = fc.oneof(
   fc.constant(NO_DESTINATION),
   fc.record({ id: text, kind: text, label: text }),
 );
-const record = fc.record(
-  {
-    state: fc.constantFrom('waiting', 'delivered', 'muted', 'dead'),
-    destination,
-    at: time,
-    providerId: text,
-    handle: text,
-    attempts: fc.array(attempt, { maxLength: 3 }),
-    acts: fc.array(fc.record({ at: time, act: fc.constantFrom('retried', 'muted') }), { maxLength: 2 }),
-    with: text,
-    by: text,
-  },
-  { requiredKeys: ['state', 'destination', 'at', 'attempts'] },
-) as fc.Arbitrary<DeliveryRecord>;
+const record = fc
+  .record(
+    {
+      state: fc.constantFrom('waiting', 'delivered', 'muted', 'dead'),
+      destination,
+      at: time,
+      providerId: text,
+      handle: text,
+      attempts: fc.array(attempt, { maxLength: 3 }),
+      acts: fc.array(fc.record({ at: time, act: fc.constantFrom('retried', 'muted') }), { maxLength: 2 }),
+      with: text,
+      by: text,
+    },
+    { requiredKeys: ['state', 'destination', 'at', 'attempts'] },
+  )
+  .chain((one) =>
+    // Most handles have the provider's id in them.
+    fc.constantFrom(one, { ...one, handle: `<${one.providerId} ${one.providerId}` }),
+  ) as fc.Arbitrary<DeliveryRecord>;
 const summary = fc.record(
   {
     id: text,
@@ -83,10 +88,12 @@ test('most deliveries are short: what stands twice in them is written once', () 
     destination: { id: 'email-166e9ac95305', kind: 'email', label: 'a@example.com' },
     at,
     providerId: '<1@example.com>',
-    handle: '<1@example.com>',
+    handle: '<1@example.com> [CRITICAL] Harbor',
     attempts: [{ at, outcome: 'delivered', durationMs: 12, providerId: '<1@example.com>' }],
   };
-  expect(encodeRecord(one)).toBe(`d["a@example.com",${Date.parse(at)},12,{"p":"<1@example.com>","h":0}]`);
+  expect(encodeRecord(one)).toBe(
+    `d["a@example.com",${Date.parse(at)},12,{"p":"<1@example.com>","h":[""," [CRITICAL] Harbor"]}]`,
+  );
   expect(parseRecord(one.destination.id, encodeRecord(one))).toEqual(one);
 });
 
