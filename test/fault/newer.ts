@@ -7,15 +7,15 @@ import { ROOT } from './daemon-process.ts';
 
 const JOB = 'src/queue/job.ts';
 const DECLARED = /^const VERSION = (\d+);$/m;
-const READ = /\bversion === VERSION\b/;
+const REFUSED = /\bwritten\.v !== VERSION\b/;
 
 /** It writes the next version, and reads the present one, too. */
-const raised = (source: string): string => {
+export const raised = (source: string): string => {
   const [, version] = DECLARED.exec(source) ?? [];
-  if (version === undefined || !READ.test(source)) throw new Error(`${JOB} states its version in another way`);
+  if (version === undefined || !REFUSED.test(source)) throw new Error(`${JOB} states its version in another way`);
   return source
     .replace(DECLARED, `const VERSION = ${Number(version) + 1};`)
-    .replace(READ, `(version === VERSION || version === ${version})`);
+    .replace(REFUSED, `![VERSION, ${version}].includes(Number(written.v))`);
 };
 
 const copy = async (): Promise<string> => {
