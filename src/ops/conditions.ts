@@ -14,40 +14,41 @@ interface Details extends Partial<Pick<Condition, 'of' | 'why' | 'todo' | 'under
 const MOST = 50;
 
 export const createConditions = ({ now }: { now(): number }) => {
-  const known = new Map<string, Condition>();
-  const endsAt = new Map<string, number>();
+  const known = new Map<string, { one: Condition; endsAt: number }>();
 
   const endThose = (): void => {
-    for (const [key, at] of endsAt) {
-      if (now() < at) continue;
-      endsAt.delete(key);
-      known.delete(key);
-    }
+    for (const [key, { endsAt }] of known) if (now() >= endsAt) known.delete(key);
   };
 
+  /**
+   * `what` begins a sentence, without secrets and without a full stop. One that is reported again keeps its beginning.
+   * Gives whether it is new.
+   */
+  const report = (name: ConditionName, what: string, { of = '', lastsMs, ...more }: Details = {}): boolean => {
+    endThose();
+    const key = conditionKey({ name, of });
+    const before = known.get(key);
+    if (before === undefined && known.size >= MOST) return false;
+    const endsAt = lastsMs === undefined ? (before?.endsAt ?? Infinity) : now() + lastsMs;
+    known.set(key, { one: { name, of, what, ...more, since: before?.one.since ?? iso(now()) }, endsAt });
+    return before === undefined;
+  };
+
+  /** Does nothing where there was none. */
+  const over = (name: ConditionName, of = ''): void => void known.delete(conditionKey({ name, of }));
+
   return {
-    /**
-     * `what` begins a sentence, without secrets and without a full stop. One that is reported again keeps its beginning.
-     * Gives whether it is new.
-     */
-    report: (name: ConditionName, what: string, { of = '', lastsMs, ...more }: Details = {}): boolean => {
-      endThose();
-      const key = conditionKey({ name, of });
-      const before = known.get(key);
-      if (before === undefined && known.size >= MOST) return false;
-      known.set(key, { name, of, what, ...more, since: before?.since ?? iso(now()) });
-      if (lastsMs !== undefined) endsAt.set(key, now() + lastsMs);
-      return before === undefined;
-    },
-    /** Does nothing where there was none. */
-    over: (name: ConditionName, of = ''): void => {
-      known.delete(conditionKey({ name, of }));
-      endsAt.delete(conditionKey({ name, of }));
+    report,
+    over,
+    /** For who looks again and again: reports it, or ends it where nothing is said of it. */
+    settle: (name: ConditionName, what: string | undefined, details: Details = {}): void => {
+      if (what === undefined) over(name, details.of);
+      else report(name, what, details);
     },
     /** The first to begin comes first. */
     current: (): Condition[] => {
       endThose();
-      return [...known.values()];
+      return [...known.values()].map(({ one }) => one);
     },
   };
 };

@@ -106,7 +106,7 @@ interface LoopWatchDependencies {
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
   delay: Pick<LoopDelay, 'worstMs'>;
-  conditions: Pick<Conditions, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'settle'>;
   /** Called with each canary that has come through. */
   onCanary(kind: ChannelKind): void;
   /** Called once for each loop that has stopped, with a sentence. */
@@ -143,12 +143,8 @@ const watchDelay = (dependencies: LoopWatchDependencies): NodeJS.Timeout => {
   return setInterval(() => {
     const worstMs = delay.worstMs();
     if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) sayBlocked({ worstMs });
-    if (isFirst || worstMs <= BLOCKED_TO_REPORT_MS) conditions.over('loop');
-    else
-      conditions.report(
-        'loop',
-        `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`,
-      );
+    const what = `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`;
+    conditions.settle('loop', isFirst || worstMs <= BLOCKED_TO_REPORT_MS ? undefined : what);
     isFirst = false;
   }, delayEveryMs).unref();
 };
@@ -206,8 +202,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
 
   const lookAtQueue = (kind: ChannelKind, boundMs: number): void => {
     const isLate = now() - lastBeat(loopOf(kind))() > Math.max(canaryLateMs, boundMs);
-    if (isLate) conditions.report('queue', `no job comes through the queue of ${kind}`, { of: kind });
-    else conditions.over('queue', kind);
+    conditions.settle('queue', isLate ? `no job comes through the queue of ${kind}` : undefined, { of: kind });
   };
 
   const lookAt = async ({ kind, boundMs }: (typeof kinds)[number]): Promise<void> => {

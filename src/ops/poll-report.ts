@@ -48,7 +48,7 @@ interface PollReportDependencies {
   metrics: Metrics;
   health: Health;
   failureLog: FailureLog;
-  conditions: Pick<Conditions, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'settle'>;
   /** So long a listing counts: then it was another daemon's turn. */
   listedForMs: number;
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -182,8 +182,8 @@ const createListingReport = (
       ...(named.length === 0 ? [] : [listText(named, MOST_LARGE)]),
     ];
     const details = { of: service, why: why.join('; '), lastsMs: listedForMs };
-    if (why.length === 0) conditions.over('listing', service);
-    else conditions.report('listing', `${service}: its protocols are listed in part`, details);
+    const what = why.length === 0 ? undefined : `${service}: its protocols are listed in part`;
+    conditions.settle('listing', what, details);
   };
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;

@@ -6,22 +6,22 @@ import { CHANNEL_KINDS, type ChannelKind, type Destination, isHuman, type Source
 import type { Config } from '../../config/schema.ts';
 import { DELIVERY_REASONS, SERVICE_BOUNDS } from '../../errors.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { Catalog } from '../../poll/catalog.ts';
 import { REFUSAL_REASONS } from '../acknowledgement/press.ts';
 import { DIVERT_REASONS } from '../fallback/notice.ts';
+import { type Names, NO_NAMES } from '../names/names.ts';
 import type { Outcome } from '../recheck/recheck.ts';
+import type { GaugeDependencies } from './gauges.ts';
+import type { StatusDependencies } from './status.ts';
 
 type Named = Pick<Destination, 'id' | 'kind' | 'label'>;
 
-interface CounterDependencies {
+interface CounterDependencies
+  extends Pick<StatusDependencies, 'routed'>,
+    Pick<GaugeDependencies, 'metrics' | 'catalog'> {
   config: Pick<Config, 'services' | 'alerts' | 'channels'>;
-  metrics: Metrics;
-  catalog: Pick<Catalog, 'protocols'>;
-  /** Every destination that a protocol, the fallback or the watchdog leads to; some more than once. */
-  routed(): readonly Named[];
   hasFallback: boolean;
   /** What providers call destinations, by id. Default: nobody knows. */
-  names?(): Promise<ReadonlyMap<Destination['id'], string>>;
+  names?(): Promise<Names>;
 }
 
 const POLL_OUTCOMES = ['read', 'busy', 'held', 'failed'];
@@ -45,115 +45,104 @@ const RECHECKS = Object.keys({
   vanished: true,
 } satisfies Record<Outcome, true>);
 
+/** Every series of a counter that these values of its labels can make. */
+const beginAll = <Label extends string>(
+  counter: { inc(labels: NoInfer<Record<Label, string>>, value: number): void },
+  values: Readonly<Record<Label, string | readonly string[]>>,
+): void => {
+  const labels = Object.entries<string | readonly string[]>(values).reduce<Record<string, string>[]>(
+    (all, [label, each]) => all.flatMap((one) => [each].flat().map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
+  for (const one of labels) counter.inc(one as Record<Label, string>, 0);
+};
+
 const beginService = ({ metrics }: CounterDependencies, service: string, sources: readonly Source[]): void => {
-  for (const source of sources) {
-    for (const outcome of POLL_OUTCOMES) metrics.polls.inc({ service, source, outcome }, 0);
-    for (const assessment of ASSESSMENTS[source]) metrics.items.inc({ service, source, assessment }, 0);
-    metrics.itemsMalformed.inc({ service, source }, 0);
-    metrics.itemsForeign.inc({ service, source }, 0);
-  }
-  metrics.itemsMalformed.inc({ service, source: 'protocols' }, 0);
-  if (sources.includes('inspections')) for (const outcome of RECHECKS) metrics.rechecks.inc({ service, outcome }, 0);
-  for (const bound of SERVICE_BOUNDS) metrics.boundsReached.inc({ service, bound }, 0);
-  for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
+  beginAll(metrics.polls, { service, source: sources, outcome: POLL_OUTCOMES });
+  for (const source of sources) beginAll(metrics.items, { service, source, assessment: ASSESSMENTS[source] });
+  beginAll(metrics.itemsMalformed, { service, source: [...sources, 'protocols'] });
+  beginAll(metrics.itemsForeign, { service, source: sources });
+  if (sources.includes('inspections')) beginAll(metrics.rechecks, { service, outcome: RECHECKS });
+  beginAll(metrics.boundsReached, { service, bound: SERVICE_BOUNDS });
+  beginAll(metrics.audits, { service, outcome: AUDIT_OUTCOMES });
 };
 
 const beginKind = ({ config, metrics }: CounterDependencies, kind: ChannelKind): void => {
   for (const counter of [metrics.digests, metrics.digestAlerts, metrics.slotWaits, metrics.slotWaitSeconds]) {
-    counter.inc({ kind }, 0);
+    beginAll(counter, { kind });
   }
   if (!config.alerts.acknowledge || !isHuman({ kind })) return;
-  metrics.acknowledged.inc({ kind }, 0);
-  for (const reason of REFUSAL_REASONS) metrics.pressesRefused.inc({ kind, reason }, 0);
+  beginAll(metrics.acknowledged, { kind });
+  beginAll(metrics.pressesRefused, { kind, reason: REFUSAL_REASONS });
 };
 
 /** The series of destinations, and the labels that say what each is: a name may become known later, or change. */
 const createDestinationCounters = (metrics: Metrics) => {
-  const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
   const described = new Map<Destination['id'], { kind: string; destination: string; label: string }>();
   let begunReasons = 0;
 
-  const beginReasons = (kind: string, destination: string): void => {
+  const beginOne = (kind: string, destination: string): void => {
+    if (begunReasons < MOST_WITH_REASONS)
+      beginAll(metrics.deliveryFailures, { kind, destination, reason: DELIVERY_REASONS });
     begunReasons += 1;
-    for (const reason of DELIVERY_REASONS) deliveryFailures.inc({ kind, destination, reason }, 0);
+    beginAll(metrics.deliveries, { kind, destination, outcome: DELIVERY_OUTCOMES });
+    beginAll(metrics.muted, { kind, destination });
   };
   return {
-    describe: ({ id, kind, label }: Named, name: string | undefined): void => {
+    begin: ({ id, kind, label }: Named, name: string | undefined): void => {
       const labels = { kind, destination: id, label: shownLabel({ label, name }) };
       const before = described.get(id);
       if (before?.label === labels.label) return;
-      if (before) destinationInfo.remove(before);
-      destinationInfo.set(labels, 1);
+      if (before) metrics.destinationInfo.remove(before);
+      else beginOne(kind, id);
+      metrics.destinationInfo.set(labels, 1);
       described.set(id, labels);
     },
-    begin: ({ id, kind }: Named): void => {
-      if (begunReasons < MOST_WITH_REASONS) beginReasons(kind, id);
-      for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ kind, destination: id, outcome }, 0);
-      muted.inc({ kind, destination: id }, 0);
-    },
-    /** Gives those whose series ended. */
-    keep: async (ids: ReadonlySet<Destination['id']>): Promise<Set<Destination['id']>> => {
-      const gone = await metrics.keepDestinations(ids);
-      for (const id of gone) described.delete(id);
-      return gone;
+    /** Ends the series of all other destinations: each costs memory, here and in Prometheus. */
+    keep: async (ids: ReadonlySet<Destination['id']>): Promise<void> => {
+      for (const id of await metrics.keepDestinations(ids)) described.delete(id);
     },
   };
 };
 
-interface Counters {
-  /** Begins those that became known since; to be called often. */
-  begin(): Promise<void>;
-  /** Ends the series of all other destinations: each costs memory, here and in Prometheus. */
-  keepDestinations(ids: ReadonlySet<Destination['id']>): Promise<void>;
-}
-
 /** Counts nothing itself: it only lets counters of `metrics` begin, and ends those of destinations that are gone. */
-export const createCounters = (dependencies: CounterDependencies): Counters => {
+export const createCounters = (dependencies: CounterDependencies) => {
   const { config, metrics, catalog, routed, hasFallback } = dependencies;
   const { sources } = config.alerts;
-  const begun = new Set<string>();
-  const once = (key: string, begin: () => void): void => {
-    if (begun.has(key)) return;
-    begun.add(key);
-    begin();
-  };
-
-  const beginProtocol = (service: string, protocol: string): void => {
-    for (const source of sources) metrics.alerts.inc({ service, protocol, source }, 0);
-    for (const kind of DIFFERENCES) metrics.auditDifferences.inc({ service, protocol, kind }, 0);
-  };
-  const { describe, begin: beginDestination, keep } = createDestinationCounters(metrics);
+  const { begin: beginDestination, keep: keepDestinations } = createDestinationCounters(metrics);
+  /** Their names, by service. */
+  const begunProtocols = new Map(config.services.map(({ name }) => [name, new Set<string>()]));
 
   for (const { name } of config.services) beginService(dependencies, name, sources);
   for (const kind of CHANNEL_KINDS) if (config.channels[kind]) beginKind(dependencies, kind);
-  if (hasFallback) for (const reason of DIVERT_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
+  if (hasFallback) beginAll(metrics.fallbackAlerts, { reason: DIVERT_REASONS });
 
   const beginProtocols = async (): Promise<void> => {
     let leftOut = 0;
-    for (const { name: service } of config.services) {
-      for (const protocol of (await catalog.protocols(service)).keys()) {
-        if (metrics.protocolLabel(service, protocol) !== protocol) leftOut += 1;
-        else once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));
-      }
+    for (const [service, begun] of begunProtocols) {
+      const all = [...(await catalog.protocols(service)).keys()];
+      const own = all.filter((name) => metrics.protocolLabel(service, name) === name);
+      leftOut += all.length - own.length;
+      const protocol = own.filter((name) => !begun.has(name));
+      beginAll(metrics.alerts, { service, protocol, source: sources });
+      beginAll(metrics.auditDifferences, { service, protocol, kind: DIFFERENCES });
+      for (const name of protocol) begun.add(name);
     }
     for (const metric of ['tocsin_alerts_total', 'tocsin_audit_differences_total']) {
       metrics.protocolSeriesLeftOut.set({ metric }, leftOut);
     }
   };
 
-  const begin = async (): Promise<void> => {
-    const names = (await dependencies.names?.()) ?? new Map<string, string>();
-    const all = new Map(routed().map((one) => [one.id, one]));
-    const own = [...all.values()].filter(({ id }) => metrics.destinationLabel(id) === id);
-    for (const one of own) {
-      describe(one, names.get(one.id));
-      once(one.id, () => beginDestination(one));
-    }
-    metrics.destinationSeriesLeftOut.set(all.size - own.length);
-    await beginProtocols();
+  return {
+    /** Begins those that became known since; to be called often. */
+    begin: async (): Promise<void> => {
+      const names = (await dependencies.names?.()) ?? NO_NAMES;
+      const all = new Map(routed().map((one) => [one.id, one]));
+      const own = [...all.values()].filter(({ id }) => metrics.destinationLabel(id) === id);
+      for (const one of own) beginDestination(one, names.get(one.id));
+      metrics.destinationSeriesLeftOut.set(all.size - own.length);
+      await beginProtocols();
+    },
+    keepDestinations,
   };
-  const keepDestinations = async (ids: ReadonlySet<string>): Promise<void> => {
-    for (const id of await keep(ids)) begun.delete(id);
-  };
-  return { begin, keepDestinations };
 };

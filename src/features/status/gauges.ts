@@ -7,27 +7,20 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { ProtocolValue } from '../../ops/series.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
-import type { ParcelQueues } from '../../queue/queues.ts';
-import { isSilent, type Knowing } from '../conditions/list.ts';
+import { isSilent } from '../conditions/list.ts';
 import type { RouteReview } from '../routes/review.ts';
+import type { StatusDependencies } from './status.ts';
 
-interface GaugeDependencies {
+export interface GaugeDependencies extends Pick<StatusDependencies, 'known' | 'cursors' | 'queues' | 'limits' | 'now'> {
   config: Pick<Config, 'services' | 'alerts'>;
-  known: Knowing;
-  cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'oldestOpen'>;
-  queues: Pick<ParcelQueues, 'counts'>;
   deadlines: Pick<Deadlines, 'counts'>;
   metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
   /** Of the polls of this daemon. */
   pollDurations(): readonly ProtocolValue[];
-  /** See `needsSomebody`. */
-  limits?: { lastingMs: number } | undefined;
-  now(): number;
 }
 
 const STATES = ['waiting', 'delayed', 'active', 'failed'] as const;

@@ -47,7 +47,7 @@ export const clockTrouble = (peers: readonly { peer: string; aheadMs: number }[]
 };
 
 interface DetectorDependencies {
-  conditions: Pick<Conditions, 'report' | 'over'>;
+  conditions: Pick<Conditions, 'settle'>;
   lookAtRedis(): ReturnType<typeof lookAtRedis>;
   dataDir: string;
   spaceOf(directory: string): Promise<DiskSpace>;
@@ -63,12 +63,6 @@ interface DetectorDependencies {
 export const LOOK_EVERY_MS = 60_000;
 const SETTINGS = ['eviction', 'append-only'];
 
-/** `appendonly is off: when Redis restarts ...` */
-const saying = (message: string, of: string): [string, { why?: string; of: string }] => {
-  const [what = '', ...rest] = message.replace(/\.$/, '').split(': ');
-  return [what, rest.length === 0 ? { of } : { why: rest.join(': '), of }];
-};
-
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
   const { conditions, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
   const { everyMs = LOOK_EVERY_MS } = dependencies;
@@ -76,15 +70,10 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
 
   let redisAheadMs: number | undefined;
 
-  const settle = (name: 'disk' | 'clock', what: string | undefined): void => {
-    if (what === undefined) conditions.over(name);
-    else conditions.report(name, what);
-  };
-
   const settleClocks = (): void => {
     const peers = services.map((name) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
     const ofRedis = redisAheadMs === undefined ? [] : [{ peer: 'Redis', aheadMs: redisAheadMs }];
-    settle('clock', clockTrouble([...peers, ...ofRedis]));
+    conditions.settle('clock', clockTrouble([...peers, ...ofRedis]));
   };
 
   const lookAtDisk = async (): Promise<void> => {
@@ -92,16 +81,17 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       log.warn({ err: error, dataDir }, 'how full the disk of the data directory is cannot be seen');
       return undefined;
     });
-    if (space !== undefined) settle('disk', diskTrouble(dataDir, space));
+    if (space !== undefined) conditions.settle('disk', diskTrouble(dataDir, space));
   };
 
   const lookAtServer = async (): Promise<void> => {
     const seen = await dependencies.lookAtRedis();
     if (seen === undefined) return;
     for (const name of SETTINGS) {
-      const finding = seen.findings.find((one) => one.name === name);
-      if (finding === undefined) conditions.over('durability', name);
-      else conditions.report('durability', ...saying(finding.message, name));
+      // `appendonly is off: when Redis restarts ...`
+      const message = seen.findings.find((one) => one.name === name)?.message.replace(/\.$/, '');
+      const [, what, why] = /^(.*?)(?:: (.*))?$/s.exec(message ?? '') ?? [];
+      conditions.settle('durability', message === undefined ? undefined : what, { why, of: name });
     }
     redisAheadMs = seen.aheadMs;
   };
