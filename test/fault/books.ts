@@ -25,6 +25,8 @@ export interface Books {
   /** Arrivals up to now. */
   count(): number;
   arrivalsOf: Reconciler['arrivalsOf'];
+  /** From now on these are not expected. */
+  excuse: Reconciler['excuse'];
   /** Lines that the service knows nothing of. */
   also: Reconciler['also'];
   /** `from` and `to`: when something could be in flight, in epoch milliseconds. */
@@ -58,6 +60,7 @@ export const openBooks = (sandbox: Sandbox): Books => {
     lost,
     count: reconciler.count,
     arrivalsOf: reconciler.arrivalsOf,
+    excuse: reconciler.excuse,
     also: reconciler.also,
     close: (from, to) => {
       const { missing, doubled, unexpected } = reconciler.balance();

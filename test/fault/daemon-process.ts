@@ -1,9 +1,9 @@
 /** A daemon of the suite: `node src/main.ts run` in a process of its own, that can be hurt in every way and started again. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../support/until.ts';
 import type { Trouble } from './shims/trouble.ts';
@@ -133,3 +133,13 @@ export const metricsTell = (daemon: Pick<DaemonProcess, 'url'>, line: string, wi
     async () => (await (await fetch(`${daemon.url()}/metrics`)).text()).includes(`\n${line}\n`),
     withinMs,
   );
+
+/** `tocsin status`, as an operator runs it beside the daemon: its exit code, and what it says. */
+export const statusOf = ({ dataDir }: Pick<DaemonProcess, 'dataDir'>): Promise<{ code: number; said: string }> =>
+  new Promise((resolve) => {
+    const args = [join(ROOT, 'src/main.ts'), 'status', '--config', join(dirname(dataDir), 'tocsin.yaml')];
+    const env = { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1', TOCSIN_DATA_DIR: dataDir };
+    const child = execFile(process.execPath, args, { env }, (_error, out, err) =>
+      resolve({ code: child.exitCode ?? 0, said: `${out}${err}` }),
+    );
+  });

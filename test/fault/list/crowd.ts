@@ -1,9 +1,11 @@
 /** Three daemons share the work, and one of them is hurt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
+import { until } from '../../support/until.ts';
 import { type DaemonProcess, metricsTell } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 import type { Stage } from '../stage.ts';
+import { slowReceivers } from './daemon.ts';
 
 /** Beyond every lock. */
 const GONE_MS = 15_000;
@@ -11,6 +13,9 @@ const THREE = { daemons: 3 };
 
 /** A daemon that was not heard for 20 s is missed; then those that are left say so at their next look. */
 const MISSED_WITHIN_MS = 60_000;
+
+/** Its beat is missed after seconds, and its jobs are due again then. */
+const SENT_WITHIN_MS = 60_000;
 
 export const CROWD_FAULTS: readonly Fault[] = [
   {
@@ -23,6 +28,24 @@ export const CROWD_FAULTS: readonly Fault[] = [
       await metricsTell(other, 'tocsin_trouble{trouble="member"} 1', MISSED_WITHIN_MS);
       await daemon.start();
       await metricsTell(other, 'tocsin_trouble{trouble="member"} 0', MISSED_WITHIN_MS);
+    },
+  },
+  {
+    name: 'jobs-freed',
+    what: 'kill -9 of one of two daemons while sends take 3 s; before it is started again, the other sends what that one had taken',
+    stage: { daemons: 2 },
+    doubles: 'in flight',
+    strike: async (stage) => {
+      const { daemons, books } = stage;
+      const [daemon] = daemons;
+      const endSlowness = slowReceivers(stage, 3000);
+      await sleep(5000);
+      await daemon.kill();
+      endSlowness();
+      const open = new Set(books.lost());
+      const isSent = (): boolean => !books.lost().some((line) => open.has(line));
+      await until('what it had taken is sent by the other', isSent, SENT_WITHIN_MS);
+      await daemon.start();
     },
   },
   {

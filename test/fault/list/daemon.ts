@@ -1,6 +1,7 @@
 /** The daemon itself ends or stands still. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
+import type { StatusReport } from '../../../src/ops/status.ts';
 import { until } from '../../support/until.ts';
 import type { DaemonProcess } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
@@ -58,8 +59,42 @@ const useChannel = async ({ daemons: [daemon], sandbox, books }: Stage, round: n
   await until('it is found', () => books.arrivalsOf(txHash).length > 0, RELOADED_WITHIN_MS);
 };
 
+/** The protocol that the config leaves out for a while. */
+const LEFT_OUT = 'Bridge';
+
+const takeConfig = async (daemon: DaemonProcess, text: string): Promise<void> => {
+  const before = await countIn(daemon, GONE);
+  await daemon.reload(text);
+  await until('the old config is gone', async () => (await countIn(daemon, GONE)) > before, RELOADED_WITHIN_MS);
+};
+
+/** What is written while nobody reads the protocol is no alert, and `status` says which replay would bring it. */
+const leaveOut = async ({ daemons: [daemon], sandbox: { service }, books, stream }: Stage): Promise<void> => {
+  stream.stop();
+  await until('all has arrived', () => books.lost().length === 0, RELOADED_WITHIN_MS);
+  const config = parse(daemon.configText) as { protocols?: object };
+  await takeConfig(daemon, stringify({ ...config, protocols: { ...config.protocols, exclude: [LEFT_OUT] } }));
+  // Seconds before it is included: the clock of a service is known to the second.
+  const at = service.now() - 5000;
+  const dates = { createdAt: at, updatedAt: at, txTimestamp: at };
+  for (let n = 0; n < 3; n += 1) service.insertInspection({ protocol: LEFT_OUT, assessment: 'critical', ...dates });
+  const skipped = books.lost();
+  for (const line of skipped) books.also.mustNot(line);
+  books.excuse(...skipped);
+  const isRead = async (protocol: string): Promise<void> => {
+    const { txHash } = service.insertInspection({ protocol, assessment: 'critical' });
+    await until(`${protocol} is read`, () => books.arrivalsOf(txHash).length > 0, RELOADED_WITHIN_MS);
+  };
+  await isRead(TOGGLED);
+  await takeConfig(daemon, daemon.configText);
+  await isRead(LEFT_OUT);
+  const { problems } = (await (await fetch(`${daemon.url()}/status.json`)).json()) as StatusReport;
+  if (!problems.some((text) => text.includes(`tocsin replay --protocol ${LEFT_OUT}`))) throw new Error(problems.join());
+  stream.start();
+};
+
 /** Receivers take their time, so that something is in flight at any moment. */
-const slowReceivers = ({ sandbox }: Stage, durationMs: number): (() => void) => {
+export const slowReceivers = ({ sandbox }: Stage, durationMs: number): (() => void) => {
   const { slack, telegram, webhook } = sandbox.receivers;
   const ends = [slack, telegram, webhook].map(({ script }) => script.always({ kind: 'slow', durationMs }));
   return () => {
@@ -115,6 +150,12 @@ export const DAEMON_FAULTS: readonly Fault[] = [
       }
       endSlowness();
     },
+  },
+  {
+    name: 'included-again',
+    what: 'the config leaves a protocol out, then has it again: what was written meanwhile is no alert, and status names the replay',
+    doubles: 'none',
+    strike: leaveOut,
   },
   {
     name: 'freeze',

@@ -6,6 +6,7 @@ import type { Script } from '../../../src/sandbox/receivers/script.ts';
 import { slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
 import type { SmtpVerdict } from '../../../src/sandbox/receivers/smtp/session.ts';
 import { telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
+import { until } from '../../support/until.ts';
 import type { Fault } from '../fault.ts';
 import type { Stage } from '../stage.ts';
 
@@ -67,4 +68,40 @@ const BY_KIND = {
   email: misbehaving('email', SMTP, ({ sandbox }) => sandbox.receivers.smtp.script),
 } satisfies Record<ChannelKind, Fault>;
 
-export const RECEIVER_FAULTS: readonly Fault[] = Object.values(BY_KIND);
+/** The fallback, and who hears of Tocsin's troubles. */
+const [FALLBACK, OPERATORS] = ['C0FALLBACK1', 'operators@example.com'];
+/** A listing, and what the people of the protocols have to hear of it first. */
+const LISTED_MS = 10_000;
+const HEARD_WITHIN_MS = 60_000;
+
+const revoked: Fault = {
+  name: 'fallback-revoked',
+  what: "alerts of Slack alone, with a fallback in Slack, as its token is revoked: they reach the watchdog's people by mail until it works",
+  stage: {
+    kinds: ['email', 'slack'],
+    config: {
+      fallback: { after: '5s', channels: [{ name: 'slack', contacts: [FALLBACK] }] },
+      watchdog: { channels: [{ name: 'email', contacts: [OPERATORS] }] },
+    },
+  },
+  doubles: 'in flight',
+  strike: async ({ sandbox: { service, receivers }, books, note }) => {
+    for (const line of [`slack ${FALLBACK}`, 'email ']) books.also.may(line);
+    for (const { name: protocol, apiKey, channels } of service.protocols()) {
+      service.replaceChannels(
+        { protocol, apiKey },
+        channels.filter(({ name }) => name === 'slack'),
+      );
+    }
+    await sleep(LISTED_MS);
+    const end = receivers.slack.script.always(slackError('token_revoked'));
+    const { txHash } = service.insertInspection({ protocol: 'Vault', assessment: 'critical' });
+    const isHeard = () => books.arrivalsOf(txHash).includes(`email ${OPERATORS}`);
+    const beganAt = Date.now();
+    await until('the alert reaches those who can be reached', isHeard, HEARD_WITHIN_MS);
+    note(`heard after ${Date.now() - beganAt} ms`);
+    end();
+  },
+};
+
+export const RECEIVER_FAULTS: readonly Fault[] = [...Object.values(BY_KIND), revoked];

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { CONTAINER, whyNoContainers } from '../../support/container.ts';
 import type { OwnRedis } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
-import { metricsTell, ROOT } from '../daemon-process.ts';
+import { metricsTell, ROOT, statusOf } from '../daemon-process.ts';
 import type { Fault } from '../fault.ts';
 
 const REFUSING_MS = 8000;
@@ -158,6 +158,24 @@ export const REDIS_FAULTS: readonly Fault[] = [
       await cutOff(join(daemon.dataDir, 'redis', 'redis.sock'));
       const isBack = async () => (await daemon.log()).includes('embedded Redis is back');
       await until('the embedded Redis is back', isBack, BACK_WITHIN_MS);
+    },
+  },
+  {
+    name: 'redis-named',
+    what: 'the same; until then `tocsin status` names the daemon that lives, and since when its Redis is silent',
+    stage: { redis: 'embedded' },
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon], note }) => {
+      await cutOff(join(daemon.dataDir, 'redis', 'redis.sock'));
+      const { code, said } = await statusOf(daemon);
+      note(said);
+      if (code !== 75 || !/daemon \d+ runs, but its Redis does not answer, since \d/.test(said)) {
+        throw new Error(`status ends with ${code}: ${said}`);
+      }
+      const isBack = async () => (await daemon.log()).includes('embedded Redis is back');
+      await until('the embedded Redis is back', isBack, BACK_WITHIN_MS);
+      const after = await statusOf(daemon);
+      if (after.said.includes('does not answer')) throw new Error(`status still says: ${after.said}`);
     },
   },
   {
