@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startWorld } from '../scenario/world.ts';
+import { casesOf } from '../support/attack-cases.ts';
 import { until } from '../support/until.ts';
 import { openConsole } from './console.ts';
 
@@ -98,6 +99,7 @@ test('no command passes it on to the terminal', async () => {
         found.push(`${what} has a faked line`);
     }
   }
+  expect(commands.length * 2).toBeGreaterThanOrEqual(casesOf(import.meta.filename));
   expect(found).toEqual([]);
   expect(muted.out).not.toMatch(UNSAFE);
   // Most of them show it, with what is unseen in sight.

@@ -9,6 +9,7 @@ import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { atOnce } from '../../src/chunks.ts';
 import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
+import { casesOf } from '../support/attack-cases.ts';
 import type { Bench, Contestant, Shown } from './contestant.ts';
 import { discordContestant } from './discord.ts';
 import { emailContestant } from './email.ts';
@@ -91,6 +92,11 @@ const UNSEEN = /(?!\u200b|\u2060|\ufe0f|[\n\t\r])(?:\p{Default_Ignorable_Code_Po
 
 /** Links of ours: the explorer, by a hash or an address that is one. */
 const EXPLORER = /^https:\/\/basescan\.org\/(?:tx|address)\/0x[0-9a-fA-F]+$/;
+
+test('there are as many cases as is claimed', () => {
+  const tried = [Object.keys(FIELDS), CONTESTANTS, FORMATS, TEXTS].reduce((product, { length }) => product * length, 1);
+  expect(tried).toBeGreaterThanOrEqual(casesOf(import.meta.filename));
+});
 
 describe.each(CONTESTANTS.map((one) => [one.format ?? one.kind, one] as const))('in %s', (name, contestant) => {
   let bench: Bench<unknown>;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ATTACK_CASES } from '../support/attack-cases.ts';
 import { ROOT, readDocument } from './documents.ts';
 
 const text = readDocument('docs/security.md').replaceAll(/\s+/g, ' ');
@@ -33,4 +34,18 @@ test('every class of attack has its cases', () => {
     .filter((line) => /^\| \*\*/.test(line));
   expect(rows.length).toBeGreaterThan(17);
   expect(rows.filter((row) => !/\d/.test(row.split('|')[2] ?? '') || !row.includes('`test/'))).toEqual([]);
+});
+
+test('no class claims more cases than its tests have', () => {
+  const rows = readDocument('docs/security.md').matchAll(/^\| \*\*(.+?)\*\* \| ([^|]+) \|.*$/gm);
+  const claims = [...rows].map(([row, name, claimed = '']) => {
+    const places = [...row.matchAll(/`(test\/[^`]+)`/g)].map(([, place = '']) => place);
+    const counted = Object.entries(ATTACK_CASES).filter(([file]) =>
+      places.some((place) => file === place || file.startsWith(`${place}/`)),
+    );
+    const found = counted.reduce((sum, [, cases]) => sum + cases, 0);
+    return { name, claimed: Number(claimed.replaceAll(/\D/g, '')), found };
+  });
+  expect(claims.length).toBeGreaterThan(17);
+  expect(claims.filter(({ claimed, found }) => !(claimed > 0 && found >= claimed))).toEqual([]);
 });

@@ -20,6 +20,7 @@ import { createPages } from '../../../src/ops/page/pages.ts';
 import { createOpsServer } from '../../../src/ops/server.ts';
 import { previewPage } from '../../../src/sandbox/screens/page.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { casesOf } from '../../support/attack-cases.ts';
 import { type Browser, chromiumPath, startChromium } from '../../support/chromium.ts';
 import { until } from '../../support/until.ts';
 import { filledWith } from '../report.ts';
@@ -220,6 +221,12 @@ describe.skipIf(chromiumPath === undefined)('markup and scripts from outside (sk
       }
     }
   };
+
+  test('there are as many cases as is claimed', async () => {
+    const previews = await Promise.all(CHANNEL_KINDS.map((kind) => previewsOf(kind, HARMLESS)));
+    const places = [PAGES, SIGNED_IN, FORMS].flatMap((some) => Object.keys(some)).length + 1 + previews.flat().length;
+    expect(places * ATTACKS.length).toBeGreaterThanOrEqual(casesOf(import.meta.filename));
+  });
 
   test('run nothing on a page that everybody may read', () => expectPages(PAGES, 'read by anybody'), 60_000);
 
