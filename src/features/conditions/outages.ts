@@ -30,41 +30,35 @@ const outageOf = (id: string, noted: Noted): Outage => ({
 
 export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: () => number) => {
   const store = createAnnouncedStore(redis, prefix, now);
-  const { replace, isKept } = store;
   const find = async (id: string): Promise<Outage | undefined> =>
     (await store.get<Outage>(GROUPS.broken, [id])).get(id);
-  const isInForce = (outage: Outage): boolean => outage.enabledAt === undefined && isKept(outage);
-  /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
-  const note = async (id: string, noted: Noted): Promise<Outage> => {
-    const before = await find(id);
-    if (before !== undefined && isInForce(before)) return before;
-    const outage = outageOf(id, noted);
-    // Another daemon may have noted it meanwhile: then its note holds.
-    return (await replace(GROUPS.broken, before, outage)) ? outage : note(id, noted);
-  };
-  /** Only this one: another that was noted meanwhile stays. */
-  const remove = async (id: string, outage: Outage): Promise<void> => {
+  const isInForce = (outage: Outage): boolean => outage.enabledAt === undefined && store.isKept(outage);
+  /** Gives what is kept then. Another daemon may change it meanwhile: then `next` is asked again. */
+  const change = async <T extends Outage | undefined>(
+    id: string,
+    next: (kept: Outage | undefined) => T,
+  ): Promise<T> => {
     const kept = await find(id);
-    if (kept?.key !== outage.key) return;
-    if (!(await replace(GROUPS.broken, kept, undefined))) await remove(id, outage);
+    const changed = next(kept);
+    if (changed === kept || (await store.replace(GROUPS.broken, kept, changed))) return changed;
+    return change(id, next);
   };
   return {
-    ...{ note, find, count: store.count },
+    ...{ find, count: store.count },
+    /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
+    note: (id: string, noted: Noted): Promise<Outage> =>
+      change(id, (kept) => (kept !== undefined && isInForce(kept) ? kept : outageOf(id, noted))),
     /** Of those of `subjects` that are broken. */
     get: (subjects: readonly string[]): Promise<Map<string, Outage>> => store.inForce(GROUPS.broken, subjects),
     /** Those that somebody still has to hear of. */
     unannounced: async (): Promise<Outage[]> => (await store.unannounced<Outage>(GROUPS.broken)).filter(isInForce),
     /** `at`: ISO 8601. Its end is not announced yet. */
-    enabled: async (id: string, at: string): Promise<void> => {
-      const before = await find(id);
-      if (before !== undefined) await replace(GROUPS.broken, before, { ...before, enabledAt: at });
-    },
-    remove,
+    enabled: (id: string, at: string) => change(id, (kept) => kept && { ...kept, enabledAt: at }),
+    /** Only this one: another that was noted meanwhile stays. */
+    remove: async (id: string, { key }: Outage): Promise<void> =>
+      void (await change(id, (kept) => (kept?.key === key ? undefined : kept))),
     /** It is gone, and nobody asks any more whether it works. */
-    forget: async (id: string): Promise<void> => {
-      const before = await find(id);
-      if (before !== undefined) await replace(GROUPS.broken, before, undefined);
-    },
+    forget: (id: string) => change(id, () => undefined),
   };
 };
 
