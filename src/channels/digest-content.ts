@@ -40,6 +40,8 @@ export interface DigestItem {
   protocol: string;
   /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `1 of 300 on this contract`, `90 %`. */
   reasons: string[];
+  /** How many items this one stands for, as they have the same title and say the same; 0 for those that another stands for. */
+  alike: number;
   /** Of the reasons, those that a message says: not what all items have, nor what stands in the words above. */
   remarks: string[];
   /** Names of those that fired: at most twelve entries, of which the last may be `3 more`. */
@@ -107,6 +109,14 @@ export const topOf = ({ counts }: CountTable, limit = ROWS): { rows: Count[]; mo
   rows: counts.slice(0, limit),
   more: Math.max(0, counts.length - limit),
 });
+
+/** The worst `most` of those that are not like one before. */
+export const worstOf = ({ items }: Pick<DigestContent, 'items'>, most: number): DigestItem[] =>
+  items.filter(({ alike }) => alike > 0).slice(0, most);
+
+/** `🔴 CRITICAL · Vault A ×98` where so many are alike. */
+export const titleOf = ({ title, alike }: Pick<DigestItem, 'title' | 'alike'>): string =>
+  alike > 1 ? `${title} ×${alike.toLocaleString('en')}` : title;
 
 /** What identifies an item: its transaction's hash, else the service's ids. */
 export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids, HASH_LIMIT);

@@ -111,7 +111,7 @@ const urgencyOf = ({ alert, severity }: Read): number =>
 /** An item before it has its place. */
 interface Candidate {
   alerts: readonly Alert[];
-  item: Omit<DigestItem, 'reasons' | 'remarks'>;
+  item: Omit<DigestItem, 'reasons' | 'remarks' | 'alike'>;
   traits: Traits;
 }
 
@@ -175,7 +175,7 @@ const candidateOf = (incident: readonly Read[], wording: Wording, timeZone: stri
 
 const sizeReasons = ({ percent }: Traits): string[] => (percent >= 1 ? [percentText(percent)] : []);
 
-type Placed = Pick<Candidate, 'alerts'> & { item: Omit<DigestItem, 'remarks'> };
+type Placed = Pick<Candidate, 'alerts'> & { item: Omit<DigestItem, 'remarks' | 'alike'> };
 
 function* placed(all: readonly Read[], wording: Wording, timeZone: string): Sliced<Placed[]> {
   const byAlert = new Map(all.map((one) => [one.alert, one]));
@@ -193,11 +193,22 @@ function* placed(all: readonly Read[], wording: Wording, timeZone: string): Slic
   }));
 }
 
+/** So many that are alike have a line each, with its transaction; more are one, or a flood would hide what else there is. */
+const FEW = 10;
+
 /** One for each incident, the worst first. */
 export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
   const items = (yield* placed(all, wording, timeZone)).map(({ item }) => item);
   const remarksOf = remarksBeside(items);
-  return yield* mapSliced(items, (item) => ({ ...item, remarks: remarksOf(item) }));
+  const keyOf = ({ title, said }: Pick<DigestItem, 'title' | 'said'>): string => JSON.stringify([title, said]);
+  const same = Map.groupBy(items, keyOf);
+  const alikeOf = (item: (typeof items)[number], [first, ...others]: typeof items): number =>
+    others.length < FEW ? 1 : item === first ? 1 + others.length : 0;
+  return yield* mapSliced(items, (item) => ({
+    ...item,
+    alike: alikeOf(item, same.get(keyOf(item)) ?? []),
+    remarks: remarksOf(item),
+  }));
 }
 
 /** The incidents of what one message does not hold, the worst first: so it is in the first one. */

@@ -4,7 +4,15 @@ import type { Alert, JsonObject } from '../../src/alert.ts';
 import { checksumAddress } from '../../src/channels/content/finding.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { describeDigest } from '../../src/channels/digest.ts';
-import { type DigestContent, digestFile, itemLine, nameOf, topOf } from '../../src/channels/digest-content.ts';
+import {
+  type DigestContent,
+  digestFile,
+  itemLine,
+  nameOf,
+  titleOf,
+  topOf,
+  worstOf,
+} from '../../src/channels/digest-content.ts';
 import { DIGEST_MAX } from '../../src/channels/incidents.ts';
 import { atOnce } from '../../src/chunks.ts';
 import { cleanLine } from '../../src/text.ts';
@@ -135,6 +143,20 @@ describe('a digest', () => {
     expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['origin is an admin', 'trigger matched']);
     expect(digest(alerts).items[0]?.reasons).toEqual(['origin is an admin', 'trigger matched', '97 %']);
     expect(digest(alerts).items[0]).toMatchObject({ chain: 'Base (8453)', chainName: 'Base' });
+  });
+
+  test('shows many that are alike as one, so that they do not hide what else there is', () => {
+    const alike = Array.from({ length: 11 }, (_, n) =>
+      stormAlert(0, { item: { _id: `alike-${n}`, txHash: hashOf(900 + n) } }),
+    );
+    const few = digest([...alike.slice(1), stormAlert(1)]);
+    expect(worstOf(few, 20).map(titleOf)).toHaveLength(11);
+    const many = digest([...alike, stormAlert(1)]);
+    expect(worstOf(many, 20).map(titleOf).toSorted()).toEqual([
+      '🔴 CRITICAL · Vault A · Asset 0 ×11',
+      '🔴 CRITICAL · Vault B · Asset 1',
+    ]);
+    expect(many.items).toHaveLength(12);
   });
 
   test('lists origins with links', () => {

@@ -102,17 +102,14 @@ const callLine = ({ methods, contracts }: Finding): Line[] => {
   return [[...call, ...(on.length === 0 ? [] : [words(' on '), ...on])]];
 };
 
-/** What the service left out, in one sentence. */
-const missingLine = ({ transaction, origins, contracts }: Finding, detections: readonly Detection[]): Line[] => {
+/** What a reader misses, and where it is found. Origin and contract stand in the transaction, which is linked. */
+const missingLine = ({ transaction }: Finding, detections: readonly Detection[]): Line[] => {
   const missing = [
-    ...(detections.length === 0 ? ['detector'] : []),
-    ...(transaction === undefined ? ['transaction'] : []),
-    ...(origins.length === 0 ? ['origin'] : []),
-    ...(contracts.length === 0 ? ['contract'] : []),
+    ...(detections.length === 0 ? ['what was found'] : []),
+    ...(transaction === undefined ? ['in which transaction'] : []),
   ];
-  const [last = '', ...others] = missing.toReversed();
-  const named = others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
-  return missing.length === 0 ? [] : [[words(`The service names no ${named}.`)]];
+  const look = transaction === undefined ? 'the inspection up there' : 'at the transaction';
+  return missing.length === 0 ? [] : [[words(`The service does not say ${missing.join(' or ')}: look ${look}.`)]];
 };
 
 /** What was called, and where, differs from protocol to protocol: the details have it. */

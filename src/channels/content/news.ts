@@ -2,7 +2,7 @@
 import type { Alert } from '../../alert.ts';
 import type { Sliced } from '../../chunks.ts';
 import { counted, listText, shorten } from '../../text.ts';
-import type { Content, Detection } from './content.ts';
+import type { Content, Detection, Line } from './content.ts';
 import { uniteReadings } from './describe.ts';
 import { inlineName, withoutDots } from './foreign.ts';
 import { headingOf } from './heading.ts';
@@ -63,19 +63,26 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): { text: str
   const detectors = further.flatMap((one) => newDetectors(one, known));
   const ids = new Set(detectors.map(({ id }) => id));
   if (ids.size > 0) {
-    return where(further, `${counted(ids.size, 'more detector')} ${added(detectors.map(({ name }) => name))}`);
+    return where(
+      further,
+      `${further[0]?.severity} · ${counted(ids.size, 'more detector')} ${added(detectors.map(({ name }) => name))}`,
+    );
   }
-  return where(news, `${counted(news.length, 'more finding')} since the acknowledgement`);
+  return where(news, `${news[0]?.severity} · ${counted(news.length, 'more finding')} since the acknowledgement`);
 };
 
 /** One line: the worst, what it says that nobody has said before, and where there are several protocols which it is. */
-const lineOf = (worst: Reading, happened: string, known: Known, protocols: number): Detection[] => {
+const lineOf = (worst: Reading, happened: string, known: Known, lead: string | undefined): Detection[] => {
   const [first] = newDetectors(worst, known).concat(worst.detections);
   if (first === undefined) return [];
-  if (protocols < 2) return [{ ...first, message: happened }];
-  // As the message above has its lines.
-  return [{ id: '', name: inlineName(worst.protocols[0] ?? ''), message: withoutDots(happened), between: ' · ' }];
+  if (lead === undefined) return [{ ...first, message: happened }];
+  // As the message above has its lines; the title does not say how bad this one is.
+  return [{ id: '', name: lead, message: withoutDots(happened), between: ' · ' }];
 };
+
+/** The protocols that people have heard of; none where all of it is of one. */
+const beforeLine = ({ ranks }: Known, all: Known): Line[] =>
+  all.ranks.size < 2 ? [] : [[{ text: `Known before: ${listText([...ranks.keys()].map(inlineName))}` }]];
 
 /** People have heard of the first `heard` of these alerts, all of one transaction. */
 export function* describeNews(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
@@ -93,18 +100,19 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const [worst = whole] = about;
   const fresh = newDetectors(worst, known);
   const { presentation } = wording;
-  const { happened, said } = headingOf(
+  const { happened, said, word, where } = headingOf(
     { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },
     presentation,
   );
+  const lead = all.ranks.size < 2 ? undefined : `${word} · ${where}`;
   const heading = headingOf(whole, presentation);
   const title = `${heading.prefix === undefined ? '' : `${heading.prefix} `}${heading.sign} ${text}`;
-  const shown = lineOf(worst, happened, known, all.ranks.size);
+  const shown = lineOf(worst, happened, known, lead);
   return {
     ...heading,
-    ...{ title, happened, said, headline: `${title}: ${said}`, isOurs: false },
+    ...{ title, happened, said, headline: `${title}: ${lead === undefined ? '' : `${lead}: `}${said}`, isOurs: false },
     ...{ gist: shown, detections: shown, protocols: undefined },
-    lines: transactionLine(whole.finding),
+    lines: [...transactionLine(whole.finding), ...beforeLine(known, all)],
     ...{ times: [], links: [], details: [] },
   };
 }

@@ -37,7 +37,7 @@ export const followUpNews = ({ is }: FollowUp, said: string): string => {
 
 /** The same as a sentence of its own. */
 export const followUpNotice = ({ is }: FollowUp, news: string): string =>
-  `Follow-up: ${is === undefined ? 'the service no longer lists this inspection. ' : ''}${news}`;
+  `Follow-up: ${is === undefined ? 'the service has taken this finding off its list. ' : ''}${news}`;
 
 /** The worst first, as the service and other monitors spell them. */
 const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;

@@ -11,7 +11,9 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  titleOf,
   topOf,
+  worstOf,
 } from '../digest-content.ts';
 import { joined, type MailParts, paragraphs, quoted, wrap } from './body.ts';
 import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, smallHtml, WRAP } from './page.ts';
@@ -48,12 +50,13 @@ const saidIn = ({ gist, message, happened }: DigestItem): string[] => {
 /** `file`: the name of the attached file, which has the rest. */
 const shownOf = (content: DigestContent, file: string): Shown => {
   const { items, tables } = content;
-  const more = items.length - INLINE_MAX;
+  const shown = worstOf(content, INLINE_MAX);
+  const more = items.length - shown.reduce((sum, { alike }) => sum + alike, 0);
   return {
-    worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, saidLines: saidIn(item) })),
+    worst: shown.slice(0, WORST_MAX).map((item) => ({ ...item, saidLines: saidIn(item) })),
     tables: tables.map((table) => ({ title: table.title, ...topOf(table) })),
-    others: items
-      .slice(WORST_MAX, INLINE_MAX)
+    others: shown
+      .slice(WORST_MAX)
       .map((item) => ({ ...item, saidLines: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
     rest:
       more > 0
@@ -118,7 +121,7 @@ const hashHtml = (item: ShownItem): string => {
 const itemHtml = (item: ShownItem): string =>
   [
     `<div class="${item.tone}" style="margin:0 0 14px;padding:0 0 0 10px;border-left:3px solid ${accentOf(item.tone)};font-size:15px;line-height:1.4;${WRAP}">`,
-    `<strong class="ink" style="${INK}">${escapeHtml(item.title)}</strong>`,
+    `<strong class="ink" style="${INK}">${escapeHtml(titleOf(item))}</strong>`,
     saidHtml(item.saidLines),
     `<span class="muted" style="font-size:13px;${MUTED}">${hashHtml(item)} · ${escapeHtml(aboutItem(item))}</span></div>`,
   ].join('');
@@ -152,7 +155,7 @@ const tableText = ({ title, rows, more }: Shown['tables'][number]): string =>
   ].join('\n');
 
 const itemText = (item: ShownItem): string =>
-  [item.title, quoted(item.saidLines.join('\n')), nameOf(item), aboutItem(item)].join('\n');
+  [titleOf(item), quoted(item.saidLines.join('\n')), nameOf(item), aboutItem(item)].join('\n');
 
 const digestText = ({ title, span, why, notice = '' }: DigestContent, shown: Shown, footer: string): string =>
   paragraphs(

@@ -17,7 +17,9 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  titleOf,
   topOf,
+  worstOf,
 } from '../digest-content.ts';
 import { worstFirst } from '../digest-items.ts';
 import {
@@ -77,7 +79,7 @@ const TEXT_WORST = 3;
 
 const headLines = ({ title, items, notice, tables, span, why }: DigestContent): string[] => [
   title,
-  ...items.slice(0, TEXT_WORST).flatMap((worst) => [worst.title, quotedLines(worst.happened)]),
+  ...worstOf({ items }, TEXT_WORST).flatMap((worst) => [titleOf(worst), quotedLines(worst.happened)]),
   ...(notice === undefined ? [] : [notice]),
   ...tables.map((table) => `${table.title}: ${rowsOf(table).join(', ')}`),
   `${span}. ${why}`,
@@ -145,7 +147,7 @@ const whereElements = (item: DigestItem): RichTextElement[] => {
 
 const itemBlock = (item: DigestItem, detections: Detection[], message: string | undefined): RichTextBlock =>
   richText(
-    textSection([bold(item.title)]),
+    textSection([bold(titleOf(item))]),
     ...happenedParts({ detections, isOurs: false, message }),
     textSection(whereElements(item)),
   );
@@ -192,7 +194,7 @@ const bodyOf = (
 /** With as many of the worst items as there is room for beside the rest; undefined if there is none even without them. */
 const withWorst = (content: DigestContent, attachments: MessageAttachment[]): SlackBody | undefined => {
   for (const count of WORST) {
-    const found = bodyOf(content, content.items.slice(0, count).map(gistItem), attachments);
+    const found = bodyOf(content, worstOf(content, count).map(gistItem), attachments);
     if (found) return found;
   }
   return undefined;
@@ -201,8 +203,10 @@ const withWorst = (content: DigestContent, attachments: MessageAttachment[]): Sl
 const wholeBody = (content: DigestContent): SlackBody | undefined => {
   if (content.items.length > WHOLE_MAX) return undefined;
   const [most] = WORST;
-  const worst = content.items.slice(0, most);
-  const others = content.items.slice(most).map((item) => itemBlock(item, item.detections, item.message));
+  const worst = worstOf(content, most);
+  const others = content.items
+    .filter((item) => !worst.includes(item))
+    .map((item) => itemBlock(item, item.detections, item.message));
   const whole = worst.flatMap((item) => wholeBlocks(unsaid(item, item.gist)));
   const list = listOf(content, ({ message: _message, ...item }) => lineOf(item), [...whole, ...others]);
   return bodyOf(

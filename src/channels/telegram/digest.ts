@@ -20,7 +20,9 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  titleOf,
   topOf,
+  worstOf,
 } from '../digest-content.ts';
 import { worstFirst } from '../digest-items.ts';
 import {
@@ -101,9 +103,15 @@ const LINE_ENTITIES = 12;
 
 const disarmed = (lines: readonly Line[]): Line[] => disarmEach(lines, Number.POSITIVE_INFINITY, LINE_ENTITIES);
 
+/** How many are alike stays where the title is cut. */
+const shortTitle = (item: DigestItem, limit: number): string => {
+  const times = titleOf(item).slice(item.title.length);
+  return `${shorten(item.title, limit - times.length)}${times}`;
+};
+
 /** What it is and where, what happened, in the words of the service, and which transaction. */
 const topBlocks = (item: DigestItem, size: Size, format: Format): Block[] => [
-  { lines: disarmed([[{ text: shorten(item.title, size.name), mark: 'b' }]]) },
+  { lines: disarmed([[{ text: shortTitle(item, size.name), mark: 'b' }]]) },
   quoted(disarmed([[{ text: shorten(item.said, size.said) }]]), format),
   { lines: disarmed(referenceLine(item)) },
 ];
@@ -138,13 +146,14 @@ const folded = (lines: readonly Line[], format: Format): Block =>
 /** Every item with all its messages. */
 const wholeBlocks = (content: DigestContent, format: Format, now: number): Block[] => {
   const { items } = content;
+  const worst = worstOf(content, TOP);
   const whole = items.flatMap((item, index) =>
-    wholeItem(item, index + 1, now, index < TOP ? shorten(item.happened, IN_TEXT.said) : undefined),
+    wholeItem(item, index + 1, now, worst.includes(item) ? shorten(item.happened, IN_TEXT.said) : undefined),
   );
   const rows = longTables(content, IN_TEXT);
   return [
     titleBlock(content, IN_TEXT),
-    ...items.slice(0, TOP).flatMap((item) => topBlocks(item, IN_TEXT, format)),
+    ...worst.flatMap((item) => topBlocks(item, IN_TEXT, format)),
     noticeBlock(content, IN_TEXT),
     ...apart([{ lines: disarmed(countLines(content, IN_TEXT, now)) }]),
     ...apart([folded([[{ text: `All ${items.length}`, mark: 'b' }], ...disarmed([...whole, ...rows])], format)]),
@@ -164,7 +173,7 @@ const wholeText = (content: DigestContent, format: Format, now: number): Block[]
 /** How many of the worst there is room for beside the rest of a caption. */
 const worstIn = (content: DigestContent, others: readonly Block[]): readonly DigestItem[] => {
   let room = CAPTION_LIMIT + 1 - lengthOf([...linesIn(others), BLANK]);
-  const items = content.items.slice(0, TOP);
+  const items = worstOf(content, TOP);
   const lengths = items.map((item) => lengthOf(linesIn(topBlocks(item, IN_CAPTION, 'plain'))));
   const end = lengths.findIndex((length) => {
     room -= length;
@@ -186,7 +195,8 @@ const captionOf = (content: DigestContent, format: Format, now: number): Block[]
       [{ text: 'The file lists all of them, the worst first.' }],
     ]),
   });
-  const tables = [4, 2, 1].find((some) => worstIn(content, [head, notice, tailWith(some)]).length >= WORST_MIN) ?? 0;
+  const least = worstOf(content, WORST_MIN).length;
+  const tables = [4, 2, 1].find((some) => worstIn(content, [head, notice, tailWith(some)]).length >= least) ?? 0;
   const tail = tailWith(tables);
   const worst = worstIn(content, [head, notice, tail]);
   const blocksAs = (as: Format): Block[] => [

@@ -92,16 +92,18 @@ const muteLabel = (detectors: readonly [string, string[]][], rules: MuteRules): 
 /** What stands below the message now. */
 export const annotationOf = async (
   token: string,
-  { alerts, since, detectors }: Pick<ButtonMessage, 'alerts' | 'since' | 'detectors'>,
-  /** Who has acknowledged some of it. */
-  known: readonly Acknowledgement[],
+  { alerts, protocols = [], since, detectors }: Pick<ButtonMessage, 'alerts' | 'protocols' | 'since' | 'detectors'>,
+  /** Who has acknowledged which of it. */
+  known: ReadonlyMap<Alert['id'], Acknowledgement>,
   { names, muteRules }: Pick<AcknowledgementParts, 'names' | 'muteRules'>,
 ): Promise<Annotation> => {
-  const called = known.length === 0 ? NO_NAMES : await names();
+  const called = known.size === 0 ? NO_NAMES : await names();
   const buttons: Button[] = [
-    ...(known.length >= alerts.length ? [] : [{ name: 'acknowledge' as const, label: 'Acknowledge' }]),
+    ...(known.size >= alerts.length ? [] : [{ name: 'acknowledge' as const, label: 'Acknowledge' }]),
     ...(detectors === undefined ? [] : [{ name: 'mute' as const, label: muteLabel(detectors, muteRules) }]),
   ];
   const nameOf = (destination: string) => called.get(destination);
-  return { token, buttons, ...noteOf(known, { of: alerts.length, since, nameOf }) };
+  const isTaken = (_: string, index: number): boolean => known.has(alerts[index] ?? '');
+  const parts = { taken: protocols.filter(isTaken), open: protocols.filter((one, index) => !isTaken(one, index)) };
+  return { token, buttons, ...noteOf([...known.values()], { of: alerts.length, since, protocols: parts, nameOf }) };
 };

@@ -46,9 +46,11 @@ export const createAttach = (
     const fired = isDigest ? undefined : detectorsOf(alerts, muteRules);
     const detectors = fired !== undefined && (await mayMute(destination)) ? fired : undefined;
     const transaction = transactionOf(about);
+    const protocols = alerts.map(({ protocol }) => protocol);
     const since = Math.min(...alerts.map(({ at }) => Date.parse(at)));
     return {
       ...{ destination, alerts: alerts.map(({ id }) => id) },
+      ...(isDigest || new Set(protocols).size < 2 ? {} : { protocols }),
       ...(Number.isFinite(since) ? { since } : {}),
       ...(detectors === undefined ? {} : { detectors }),
       ...(transaction === undefined ? {} : { transaction }),
@@ -62,7 +64,7 @@ export const createAttach = (
     if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
     const kept = await pressedOf(message, about);
     const token = tokenOf(await store.key(), destination.id, kept.alerts);
-    const known = isChange ? [...(await store.acknowledged(kept.alerts)).values()] : [];
+    const known = isChange ? await store.acknowledged(kept.alerts) : new Map();
     const annotation = await annotationOf(token, kept, known, { names, muteRules });
     const body = buttons.put(message.body, annotation);
     const hasRoom = body !== message.body;

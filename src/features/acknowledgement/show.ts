@@ -79,7 +79,7 @@ const createChange = (dependencies: ShowDependencies) => {
     const channel = channels.find(({ kind }) => kind === message?.destination.kind);
     if (token === undefined || message?.body === undefined || !channel?.amend || !channel.buttons) return undefined;
     if (!(await isOpen())(message.destination)) return undefined;
-    const known = [...(await store.acknowledged(message.alerts)).values()];
+    const known = await store.acknowledged(message.alerts);
     const annotation = await annotationOf(token, message, known, dependencies);
     const changed = channel.buttons.put(message.body, annotation);
     const digest = contentId(JSON.stringify(changed) ?? '');

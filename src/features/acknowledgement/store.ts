@@ -21,6 +21,8 @@ export interface ButtonMessage {
   destination: Destination;
   /** Those that it acknowledges. */
   alerts: Alert['id'][];
+  /** Of each of these its protocol, where they differ. */
+  protocols?: string[];
   /** Epoch milliseconds: when the service wrote the first of them. */
   since?: number;
   /** The detectors that fired, by protocol; left out where they cannot be muted from here. */

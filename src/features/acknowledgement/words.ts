@@ -4,7 +4,7 @@ import { timeOfDay } from '../../channels/content/clock.ts';
 import { type Line, lineText } from '../../channels/content/content.ts';
 import { inlineName } from '../../channels/content/foreign.ts';
 import { acknowledgesByLink } from '../../channels/registry.ts';
-import { capital, cleanLine, counted, quotedName, shorten } from '../../text.ts';
+import { capital, cleanLine, counted, listText, quotedName, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 
 /** Somebody has seen an alert and takes care of it. */
@@ -54,11 +54,14 @@ export const acknowledgedText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>)
 export const alreadyText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
   `Already acknowledged by ${quotedName(by)} at ${timeText(at)}.`;
 
-/** `Ann is on it`, for a title. A name of several words is from outside, and must not pass for words of ours. */
-const onItText = ({ by }: Pick<Acknowledgement, 'by'>): string => {
+/** A name of several words is from outside, and must not pass for words of ours. */
+const nameInTitle = ({ by }: Pick<Acknowledgement, 'by'>): string => {
   const name = inlineName(by);
-  return `${/\s/.test(name) ? quotedName(name) : name} is on it`;
+  return /\s/.test(name) ? quotedName(name) : name;
 };
+
+/** `Ann is on it`, for a title. */
+const onItText = (one: Pick<Acknowledgement, 'by'>): string => `${nameInTitle(one)} is on it`;
 
 /** `20:01:50 UTC on Telegram “Ops room” · 62 s after the alert`. `since`: of the alert, in epoch milliseconds. */
 const whenAndWhere = ({ at, via, to }: Acknowledgement, name: string | undefined, since: number | undefined): Line => {
@@ -70,22 +73,53 @@ const whenAndWhere = ({ at, via, to }: Acknowledgement, name: string | undefined
   return [{ text: timeOfDay(moment, since ?? moment, 'UTC'), at: moment }, { text: ` ${where}${after}` }];
 };
 
+const areOn = (people: readonly string[], what: string): string =>
+  `👀 ${listText(people)} ${people.length === 1 ? 'is' : 'are'} on ${what}`;
+
+/**
+ * Who is on what, and what nobody is on: by protocols, where these differ. `👀 Ann is on Harbor Lending · Copper Perps: nobody
+ * yet`, else `👀 Ann is on 1 of 2 alerts · nobody on the other yet`.
+ */
+const partText = (known: readonly Acknowledgement[], of: number, protocols: Protocols | undefined): string => {
+  const people = [...new Set(known.map(nameInTitle))];
+  const { taken = [], open = [] } = protocols ?? {};
+  const isApart = taken.length > 0 && open.length > 0 && open.every((one) => !taken.includes(one));
+  const listed = (names: readonly string[]): string => listText([...new Set(names.map(inlineName))]);
+  if (isApart) return `${areOn(people, listed(taken))} · ${listed(open)}: nobody yet`;
+  const others = of - known.length === 1 ? 'the other' : `the other ${of - known.length}`;
+  return `${areOn(people, `${known.length} of ${counted(of, 'alert')}`)} · nobody on ${others} yet`;
+};
+
+/** Of the alerts that somebody has acknowledged, and of those that nobody has. */
+interface Protocols {
+  taken: readonly string[];
+  open: readonly string[];
+}
+
 /**
  * What a message says of the acknowledgements of its `of` alerts; undefined where there is none. `lead` begins its title: all
  * of it is acknowledged.
  */
 export const noteOf = (
   known: readonly Acknowledgement[],
-  { of, since, nameOf }: { of: number; since?: number | undefined; nameOf(destination: string): string | undefined },
+  {
+    of,
+    since,
+    protocols,
+    nameOf,
+  }: {
+    of: number;
+    since?: number | undefined;
+    protocols?: Protocols | undefined;
+    nameOf(destination: string): string | undefined;
+  },
 ): { lead?: string; note: Line } | undefined => {
   const last = known.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
   if (last === undefined) return undefined;
   const rest = whenAndWhere(last, nameOf(last.destination ?? ''), since);
   return known.length >= of
     ? { lead: `👀 ${onItText(last)}`, note: [{ text: 'Acknowledged ' }, ...rest] }
-    : {
-        note: [{ text: `${known.length} of ${counted(of, 'alert')} acknowledged by ${quotedName(last.by)} ` }, ...rest],
-      };
+    : { note: [{ text: `${partText(known, of, protocols)} · ` }, ...rest] };
 };
 
 /** The same of one alert, in one line: `👀 Ann is on it · acknowledged 20:01:50 UTC on Slack #alerts · 62 s after the alert`. */

@@ -43,8 +43,8 @@ export const heldText = (
   const listed = protocols.length === 1 ? '' : `The service lists it for ${namesText(protocols, NAMED)}. `;
   return [
     `A ${isRevoked ? 'revoked' : 'new'} destination of ${namesText(protocols, 1)} waits for approval: ${capital(nameOf(destination))}.`,
-    `${listed}${held === 1 ? 'One alert for it is' : `${held} alerts for it are`} held so far, and the fallback gets what is held.`,
-    `${TO_DO}if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${destination.id}`,
+    `${listed}Nothing is sent there before that: ${held === 1 ? 'one alert is' : `${held} alerts are`} held so far, and the fallback gets what is held.`,
+    `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the service, and change the API key.`,
   ].join('\n');
 };
 

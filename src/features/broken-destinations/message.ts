@@ -129,17 +129,17 @@ interface RecoveredInput extends Subject {
   now: number;
 }
 
-/** How long it lasted, why, how many waited and what becomes of them, and how many died. */
+/** That it works comes first: how many waited and what becomes of them, how many died; then how long it lasted, and why. */
 export const recoveredText = (input: RecoveredInput): string => {
   const { since, message, waiting, dead, now } = input;
   const lasted = ageText(Math.max(0, now - Date.parse(since)));
   return [
     `${capital(subjectName(input))} works again.`,
-    `It took no alerts for ${lasted}, since ${clockText(since)}: ${sentenceOf(message)}`,
     waiting === 0 ? waitText(0) : `${waitText(waiting)} ${waiting === 1 ? 'It is' : 'They are'} delivered now.`,
     ...(dead === 0
       ? []
       : [deadText(input), `${TO_DO}to send ${dead === 1 ? 'it' : 'them'} after all, run: ${retryCommand(input)}`]),
+    `Before, it took no alerts for ${lasted}, from ${clockText(since)} on. The error was: ${quotedName(message)}`,
   ].join('\n');
 };
 

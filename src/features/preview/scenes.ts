@@ -142,9 +142,9 @@ const NOTIFIED = 'CRITICAL: Pool A lost 90% of its WETH within one block.\nThe t
 const TOKEN = 'sceneTokenOf22Letters_';
 const ACKNOWLEDGE = { name: 'acknowledge', label: 'Acknowledge' } as const;
 const MUTE = { name: 'mute', label: 'Mute these detectors 1h' } as const;
-const notedOf = (of: number) =>
+const notedOf = (of: number, taken: string[] = [], open: string[] = []) =>
   noteOf([{ by: 'Ann', via: 'telegram', to: '-1001234567890', destination: 'ops', at: iso(AT + 62_000) }], {
-    ...{ of, since: AT, nameOf: () => 'Ops room' },
+    ...{ of, since: AT, protocols: { taken, open }, nameOf: () => 'Ops room' },
   });
 
 export const SCENES: readonly Scene[] = [
@@ -183,7 +183,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     ...scene('then worse', 'acknowledgement', 'What was found since has nobody', single, SIX_FOUND[1] ?? single),
-    annotation: { token: TOKEN, buttons: [ACKNOWLEDGE, MUTE], ...notedOf(2) },
+    annotation: { token: TOKEN, buttons: [ACKNOWLEDGE, MUTE], ...notedOf(2, ['Harbor Lending'], ['Meridian Swap']) },
     ...{ kinds: ['slack', 'telegram'], more: { grew: { times: 1, at: AT + 90_000 } } },
   },
   scene('downgraded', 'follow-ups', 'What was critical in Harbor Lending is ok now', () => followUp('downgraded')),

@@ -95,12 +95,14 @@ suite('an inspection', () => {
   test('says in one sentence what the service left out', () => {
     expect(linesOf({ txHash: null, txOrigin: '', assets: 7 })).toEqual([
       'Call liquidateCall',
-      'The service names no transaction, origin or contract.',
+      'The service does not say in which transaction: look the inspection up there.',
     ]);
-    expect(linesOf({ txOrigin: null }).at(-1)).toBe('The service names no origin.');
-    expect(linesOf({ detections: {} }).at(-1)).toBe('The service names no detector.');
-    expect(linesOf({ detections: {}, txOrigin: null }).at(-1)).toBe('The service names no detector or origin.');
-    expect(linesOf({ txHash: null, txOrigin: null }).at(-1)).toBe('The service names no transaction or origin.');
+    expect(linesOf({ detections: {} }).at(-1)).toBe('The service does not say what was found: look at the transaction.');
+    expect(linesOf({ detections: {}, txHash: null }).at(-1)).toBe(
+      'The service does not say what was found or in which transaction: look the inspection up there.',
+    );
+    // The transaction, which is linked, has both.
+    expect(linesOf({ txOrigin: null, assets: [] }).join()).not.toContain('The service');
   });
 
   test('names three contracts in its lines and all of them in its details', () => {

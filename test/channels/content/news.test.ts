@@ -35,9 +35,9 @@ describe('what is new in a message that has grown', () => {
       of('Juno Margin', { flashLoan: 'x' }),
     );
     expect(title).toBe('🔴 Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)');
-    expect(worst).toEqual(['Copper Perps: Re-entrant call into transfer (depth 9); Token balance dropped 24%']);
-    expect(headline).toBe(`${title}: “Re-entrant call into transfer (depth 9); Token balance dropped 24%”`);
-    expect(lines).toEqual(['0x5d1c…ab12 on Base']);
+    expect(worst).toEqual(['CRITICAL · Copper Perps · Lending vault: Re-entrant call into transfer (depth 9); Token balance dropped 24%']);
+    expect(headline).toBe(`${title}: CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%”`);
+    expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Known before: Bridge, Dex, Yield']);
   });
 
   test.each<[string, Alert[], Alert[], string, string[]]>([
@@ -46,7 +46,7 @@ describe('what is new in a message that has grown', () => {
       [of('A', {}, 'suspecious')],
       [of('B', { mixer: 'm' })],
       '🔴 Now CRITICAL, 2 protocols (+ B)',
-      ['B: m'],
+      ['CRITICAL · B · Lending vault: m'],
     ],
     [
       'is a severity',
@@ -60,20 +60,20 @@ describe('what is new in a message that has grown', () => {
       [of('A', { mixer: 'm' }), of('B', { mixer: 'm' }, 'suspecious')],
       [of('A', { drop: 'd' }), of('B', { mixer: 'm' })],
       '🔴 Now CRITICAL · B',
-      ['B: m'],
+      ['CRITICAL · B · Lending vault: m'],
     ],
     [
       'are detectors',
       [of('A', { mixer: 'm' })],
       [of('A', { mixer: 'm' }), of('A', { flashLoan: 'f', drasticBalanceChange: 'd' })],
-      '🔴 2 more detectors (+ Flash loan, Drastic balance change) · A',
+      '🔴 CRITICAL · 2 more detectors (+ Flash loan, Drastic balance change) · A',
       ['Flash loan: f; d'],
     ],
     [
       'is nothing but that it goes on, which whoever has acknowledged hears',
       [of('A', { mixer: 'm' })],
       [of('A', { mixer: 'n' })],
-      '🔴 1 more finding since the acknowledgement · A',
+      '🔴 CRITICAL · 1 more finding since the acknowledgement · A',
       ['Mixer: n'],
     ],
     ['is found by no detector', [of('A')], [of('B')], '🔴 Now 2 protocols (+ B)', []],
@@ -88,13 +88,13 @@ describe('what is new in a message that has grown', () => {
     const many = newsOf([of('A')], of(posing), ...decoys, of('Vault'), of('D'), of('E'));
     expect(many.title).toBe(`🔴 Now 11 protocols (+ x Tocsin - all…, ${names}, Vault and 2 more)`);
     expect(newsOf([of('A')], of('A', { [posing]: 'm' })).title).toBe(
-      '🔴 1 more detector (+ x Tocsin - all is well) · A',
+      '🔴 CRITICAL · 1 more detector (+ x Tocsin - all is well) · A',
     );
   });
 
   test('has the prefix of its protocol', () => {
     const presentation = createPresentation({ protocols: { overrides: { A: { prefix: '[staging]' } } } });
     const { title } = atOnce(describeNews([of('A'), of('A', { mixer: 'm' })], 1, { ...wording, presentation }));
-    expect(title).toBe('[staging] 🔴 1 more detector (+ Mixer) · A');
+    expect(title).toBe('[staging] 🔴 CRITICAL · 1 more detector (+ Mixer) · A');
   });
 });

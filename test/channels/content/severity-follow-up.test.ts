@@ -27,7 +27,7 @@ test('that an inspection is gone does not mean that nothing happened', () => {
   expect(news).toBe(
     'This does not mean that nothing happened: check the transaction. It was: “Funds traced to a mixer”',
   );
-  expect(followUpNotice(gone, news)).toBe(`Follow-up: the service no longer lists this inspection. ${news}`);
+  expect(followUpNotice(gone, news)).toBe(`Follow-up: the service has taken this finding off its list. ${news}`);
   expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now.')).toBe(
     'Follow-up: the service calls it ok now.',
   );

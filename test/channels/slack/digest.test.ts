@@ -144,7 +144,7 @@ describe('a digest', () => {
     const { text } = read(body);
     expect(text).toContain(`All 120, each with its hash, are in a file in this message's thread: ${body.file?.name}`);
     for (let n = 0; n < 120; n += 1) expect(body.file?.text).toContain(hashOf(n));
-    expect(text).toContain('🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Borrowed 12,400 ETH');
+    expect(text).toContain('🔴 CRITICAL · Lending Pool · Lending vault ×120\nFlash loan – Borrowed 12,400 ETH');
     expect(text).toContain('0x0000…0000 on Base · 2026-11-20 10:07:12 UTC');
     expect(body.attachments).toMatchObject([{ color: '#d92d20' }]);
   });

@@ -47,7 +47,7 @@ describe.each([1, 2])('a name that Telegram would make clickable, where %i of it
 
   test('loses those words where it has none', () => {
     const { text } = telegramButtons.put({ text: 'x' }, annotation);
-    expect(text).toMatch(/Acknowledged|acknowledged by/);
+    expect(text).toMatch(/Acknowledged|is on 1 of 2 alerts/);
     expect(text).toContain('02:45:10 UTC');
     expect(text).not.toMatch(/oncall_lead|evil|[@#]|\/start/);
   });
@@ -67,7 +67,7 @@ test.each([
     const parsed = parseTelegramHtml(telegramButtons.put({ text, parse_mode: 'HTML' }, acknowledged(by, of)).text);
     if ('problem' in parsed) throw new Error(parsed.problem);
     expect(parsed.lost).toEqual([]);
-    expect(parsed.text).toMatch(of === 1 ? 'Acknowledged' : 'acknowledged by');
+    expect(parsed.text).toMatch(of === 1 ? 'Acknowledged' : 'is on 1 of 2 alerts');
     const covered = parsed.entities
       .filter(({ type }) => type === 'code' || type === 'pre')
       .map(({ offset, length }) => [offset, offset + length] as const);

@@ -225,11 +225,21 @@ describe('a press', () => {
     const grown = (await world.attach(message, [ONE, TWO], true)).message.body as Body;
     expect(grown.names).toContain('acknowledge');
     expect(lineText(grown.note ?? [])).toMatch(
-      /^1 of 2 alerts acknowledged by “Ann” (?:[\d-]+ )?02:45:10 UTC on Slack #alerts(?: · .* after the alert)?$/,
+      /^👀 Ann is on 1 of 2 alerts · nobody on the other yet · (?:[\d-]+ )?02:45:10 UTC on Slack #alerts(?: · .* after the alert)?$/,
     );
     expect(grown.lead).toBeUndefined();
     const all = (await world.attach({ ...message, alerts: [ONE] }, [ONE], true)).message.body as Body;
     expect(all).toMatchObject({ names: ['mute'], lead: '👀 Ann is on it' });
+  });
+
+  test('a message that grows by another protocol says on which somebody is, and on which nobody', async () => {
+    const world = setUp();
+    const { token = '' } = await world.send([ONE]);
+    await world.press(token);
+    const perps = { ...TWO, protocol: 'Copper Perps' };
+    const message = { destination: HERE, alerts: [perps], id: 'm', body: {}, isDigest: false };
+    const grown = (await world.attach(message, [ONE, perps], true)).message.body as Body;
+    expect(lineText(grown.note ?? [])).toMatch(/^👀 Ann is on Lending Pool · Copper Perps: nobody yet · /);
   });
 });
 

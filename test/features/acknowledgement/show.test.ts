@@ -120,7 +120,7 @@ test('a try after a wait says what the message has become meanwhile', async () =
   await unclaim?.();
   end();
   await show.ended();
-  expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('1 of 2 alerts') }]);
+  expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('Ann is on 1 of 2 alerts') }]);
 });
 
 test('what another daemon hears while a message is changed is not undone by that change', async () => {
@@ -132,7 +132,7 @@ test('what another daemon hears while a message is changed is not undone by that
   show.message(HERE, HANDLE);
   await show.ended();
   expect(edits).toEqual([
-    { text: 'findings A and B', note: expect.stringContaining('1 of 2 alerts') },
+    { text: 'findings A and B', note: expect.stringContaining('Ann is on 1 of 2 alerts') },
     { text: 'findings A and B', note: expect.not.stringContaining('of 2') },
   ]);
 });
