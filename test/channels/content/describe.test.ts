@@ -97,7 +97,9 @@ suite('an inspection', () => {
       'Call liquidateCall',
       'The service does not say in which transaction: look the inspection up there.',
     ]);
-    expect(linesOf({ detections: {} }).at(-1)).toBe('The service does not say what was found: look at the transaction.');
+    expect(linesOf({ detections: {} }).at(-1)).toBe(
+      'The service does not say what was found: look at the transaction.',
+    );
     expect(linesOf({ detections: {}, txHash: null }).at(-1)).toBe(
       'The service does not say what was found or in which transaction: look the inspection up there.',
     );

@@ -35,8 +35,12 @@ describe('what is new in a message that has grown', () => {
       of('Juno Margin', { flashLoan: 'x' }),
     );
     expect(title).toBe('🔴 Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)');
-    expect(worst).toEqual(['CRITICAL · Copper Perps · Lending vault: Re-entrant call into transfer (depth 9); Token balance dropped 24%']);
-    expect(headline).toBe(`${title}: CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%”`);
+    expect(worst).toEqual([
+      'CRITICAL · Copper Perps · Lending vault: Re-entrant call into transfer (depth 9); Token balance dropped 24%',
+    ]);
+    expect(headline).toBe(
+      `${title}: CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%”`,
+    );
     expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Known before: Bridge, Dex, Yield']);
   });
 

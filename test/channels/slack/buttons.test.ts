@@ -62,7 +62,9 @@ describe('a message that somebody has acknowledged', () => {
     const put = slackButtons.put(body, acknowledged('Ann', '#alerts', 2));
     expect(put).toMatchObject({ text: body.text, attachments: body.attachments });
     expect(put.blocks?.[0]).toEqual(body.blocks?.[0]);
-    expect(put.blocks?.[1]).toMatchObject({ elements: [{ text: '👀 Ann is on 1 of 2 alerts · nobody on the other yet ·' }, {}, {}] });
+    expect(put.blocks?.[1]).toMatchObject({
+      elements: [{ text: '👀 Ann is on 1 of 2 alerts · nobody on the other yet ·' }, {}, {}],
+    });
   });
 
   test('a name and a label are no markup, call nobody, and of several words they stand in quotes', () => {
