@@ -1,6 +1,6 @@
 /** Composes the checks of protocols: those that nobody reads, those of which nothing is inspected, those whose channels change. */
 import { isAnnouncement, onceEach } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { chunksOf, mapInChunks } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
@@ -51,11 +51,8 @@ const createDestinations =
   ({ destinationsOf, isOpen }: Dispatching) =>
   async (service: string, protocols: readonly string[]) => {
     const isNowOpen = await isOpen();
-    const found = new Map<string, Awaited<ReturnType<typeof destinationsOf>>[number]>();
-    for (const protocol of protocols) {
-      for (const one of await destinationsOf({ service, protocol })) if (isNowOpen(one)) found.set(one.id, one);
-    }
-    return [...found.values()];
+    const found = await mapInChunks(protocols, READ_AT_ONCE, (protocol) => destinationsOf({ service, protocol }));
+    return onceEach(found.flat().filter(isNowOpen));
   };
 
 /** What is looked at is copied: after a loss of Redis, any daemon may be the first to read a track that others read before. */

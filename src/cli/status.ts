@@ -34,13 +34,8 @@ const countedTable: typeof tableOf = (shown, title, rows, columns) =>
 
 const daemonsOf = (report: Shown): string => {
   const shown = shownDaemons(report);
-  if (shown.length === 0) return '';
-  return tableOf(
-    report,
-    `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
-    shown,
-    daemonColumns(report.now),
-  );
+  const running = shown.filter(({ isRunning }) => isRunning);
+  return shown.length === 0 ? '' : tableOf(report, `Daemons (${running.length})`, shown, daemonColumns(report.now));
 };
 
 const servicesOf = (report: Shown): string =>

@@ -84,18 +84,6 @@ const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | u
   return typeof answer === 'string' ? parseInfo(answer) : answer;
 };
 
-const inspectNode = async (node: Redis, patience: Patience): Promise<RedisFinding[]> => {
-  const info = await infoOf(node, patience);
-  if (info === undefined || (info instanceof Error && troubleOf(info, '') !== undefined)) {
-    return [{ name: 'unreachable', message: unreachable(undefined) }];
-  }
-  if (info instanceof Error) {
-    const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
-    return [{ name: 'unreadable', message }];
-  }
-  return [...checkVersion(info), ...checkSettings(info)];
-};
-
 const unreachable = (trouble: RedisTrouble | undefined): string =>
   trouble === undefined
     ? 'Redis does not answer: nothing can be queued or delivered until it does.'
@@ -114,7 +102,14 @@ const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFin
   if (nodes.length === 0) {
     return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
   }
-  return (await Promise.all(nodes.map((node) => inspectNode(node, patience)))).flat();
+  return (await Promise.all(nodes.map((node) => infoOf(node, patience)))).flatMap((info): RedisFinding[] => {
+    if (info === undefined || (info instanceof Error && troubleOf(info, '') !== undefined)) {
+      return [{ name: 'unreachable', message: unreachable(undefined) }];
+    }
+    if (!(info instanceof Error)) return [...checkVersion(info), ...checkSettings(info)];
+    const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
+    return [{ name: 'unreadable', message }];
+  });
 };
 
 /**

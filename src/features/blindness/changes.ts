@@ -1,4 +1,5 @@
 /** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
+import { getOrCreate } from '../../bounded-map.ts';
 import { type Announced, type Over, overAmong } from '../conditions/store.ts';
 
 /** An announcement: without members it is the service as a whole, else these protocols. */
@@ -16,8 +17,7 @@ export const createRecent = ({ keptMs, monotonic }: { keptMs: number; monotonic(
   /** Gives the names of protocols, and `WHOLE`. To be called with what is announced now. */
   return (service: string, announced: readonly Announced[]): Set<string> => {
     const at = monotonic();
-    const seen = services.get(service) ?? new Map<string, number>();
-    services.set(service, seen);
+    const seen = getOrCreate(services, service, () => new Map<string, number>());
     for (const one of announced) for (const name of isWhole(one) ? [WHOLE] : one.members) seen.set(name, at);
     for (const [name, seenAt] of seen) if (at - seenAt >= keptMs) seen.delete(name);
     return new Set(seen.keys());

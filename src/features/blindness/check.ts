@@ -1,5 +1,6 @@
 /** Notices services and protocols that are not read, and has each announced once over all daemons. */
 import type { Destination } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { contentId } from '../../item.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
@@ -80,7 +81,6 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     const gone = protocols.filter((name) => !watched.includes(name)).length;
     return {
       ...{ of: [{ announced, members: protocols }], about: 'service.read' },
-      key: `${announced.key} ${contentId(...protocols)}`,
       words: async () => {
         const caughtUp = await countAlerts(service, protocols, from, to);
         const subject = { service, isWhole: isWhole(announced), protocols, since, reason };
@@ -101,9 +101,9 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
   const recentOf = createRecent({ keptMs: limits.seenLate, monotonic });
 
   const sinceFirst = (moments: Map<string, number>, service: string, holds: boolean): number => {
-    if (!holds) moments.delete(service);
-    else if (!moments.has(service)) moments.set(service, monotonic());
-    return monotonic() - (moments.get(service) ?? monotonic());
+    if (holds) return monotonic() - getOrCreate(moments, service, monotonic);
+    moments.delete(service);
+    return 0;
   };
 
   const look = async (service: string) => {

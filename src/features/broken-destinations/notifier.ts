@@ -72,27 +72,23 @@ const createCounts =
     };
   };
 
-const createSay = ({ announce, names }: Pick<OutageNotifierDependencies, 'announce' | 'names'>) => ({
-  /** A destination as people read it. */
-  named: async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
-    withName(destination, (await names?.()) ?? NO_NAMES),
-  /** The same key is the same announcement, sent once to each destination. */
-  send: async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
-    announcement: await announce({ about, key, message }, at, to),
-    announcedTo: labelsOf(to),
-  }),
-});
+/** A destination as people read it. */
+const createNamed =
+  ({ names }: Pick<OutageNotifierDependencies, 'names'>) =>
+  async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
+    withName(destination, (await names?.()) ?? NO_NAMES);
 
 /** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
 const createOnMoved = (dependencies: OutageNotifierDependencies) => {
-  const { operators, fallback, labelOf, log, now } = dependencies;
-  const { named, send } = createSay(dependencies);
+  const { operators, fallback, labelOf, announce, log, now } = dependencies;
+  const named = createNamed(dependencies);
   return async (destination: Destination, address: string): Promise<void> => {
     const label = labelOf(destination.kind, address);
     const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
-    const text = movedText(await named(destination), label);
-    const sent = await send('destination.moved', `${destination.id} ${label}`, now(), text, readers);
-    log.warn({ destination: destination.id, from: destination.label, to: [label], ...sent }, 'a destination has moved');
+    const message = movedText(await named(destination), label);
+    const news = { about: 'destination.moved', key: `${destination.id} ${label}`, message } as const;
+    const said = { announcement: await announce(news, now(), readers), announcedTo: labelsOf(readers) };
+    log.warn({ destination: destination.id, from: destination.label, to: [label], ...said }, 'a destination has moved');
   };
 };
 
@@ -102,8 +98,8 @@ const LEFT_AFTER_MS = 30_000;
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, announcer, isSenderAnnounced, log, now } = dependencies;
-  const { named, send } = createSay(dependencies);
+  const { outages, announcer, announce, isSenderAnnounced, log, now } = dependencies;
+  const named = createNamed(dependencies);
   const groupOf = createGroup(dependencies);
   const countsOf = createCounts(dependencies);
 
@@ -137,9 +133,10 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const destination = await named(subject.destination);
     const counts = await countsOf(subject, since);
     const text = recoveredText({ ...subject, destination, since, message, ...counts, now: now() });
-    const sent = await send('destination.well', `${id} ${since}`, now(), text, readers);
+    const news = { about: 'destination.well', key: `${id} ${since}`, message: text } as const;
+    const said = { announcement: await announce(news, now(), readers), announcedTo: labelsOf(readers) };
     await outages.remove(id, outage);
-    log.info({ destination: id, to: [subjectName(subject)], since, ...sent }, 'a destination works again');
+    log.info({ destination: id, to: [subjectName(subject)], since, ...said }, 'a destination works again');
   };
 
   /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { type Alert, type Destination, isAnnouncement, isHuman, onceEach } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
+import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
 import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
@@ -51,7 +52,6 @@ export type Beginning<T extends Announced = Announced> = Omit<T, 'text' | 'annou
 export interface Ending {
   of: readonly Over[];
   about: Announced['about'];
-  key: string;
   words(): string | Promise<string>;
   said: Announced['said'];
 }
@@ -171,7 +171,8 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     await keep(group, { ...kept, key, members: silent, text: words(silent, true), isAnnounced: true });
   };
 
-  const end = async (group: Group, { of, about, key, words, said }: Ending): Promise<void> => {
+  const end = async (group: Group, { of, about, words, said }: Ending): Promise<void> => {
+    const key = contentId(...of.flatMap(({ announced, members }) => [announced.key, ...members]));
     const readers = onceEach(of.flatMap(({ announced }) => announced.announcedTo));
     const message = await words();
     const announcement = readers.length === 0 ? undefined : await announce({ about, key, message }, now(), readers);

@@ -1,6 +1,7 @@
 /** Asks in turn when each protocol was last inspected, and has those announced of which nothing is for far too long. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
+import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
@@ -42,11 +43,7 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
   const housekeptAt = new Map<string, number>();
   let usualMs = leastMs;
 
-  const timesOf = (service: string): Map<string, number> => {
-    const known = next.get(service) ?? new Map<string, number>();
-    next.set(service, known);
-    return known;
-  };
+  const timesOf = (service: string): Map<string, number> => getOrCreate(next, service, () => new Map());
   const everyMs = (protocol: string): number => Math.min(usualMs, (expectEvery(protocol) ?? Infinity) / LOOKS);
 
   return {
@@ -142,10 +139,10 @@ const endingOf = (
   { announced, members }: Over,
   { watched, now }: { watched: ReadonlySet<string>; now: number },
 ): Ending => {
-  const { key, since } = announced;
+  const { since } = announced;
   const gone = members.filter((name) => !watched.has(name)).length;
   return {
-    ...{ of: [{ announced, members }], about: 'protocol.heard', key: `${key} ${contentId(...members)}` },
+    ...{ of: [{ announced, members }], about: 'protocol.heard' },
     words: () => heardText(service, { protocols: members, gone, since, forMs: now - Date.parse(since) }),
     said: { text: 'inspected again', fields: { service, since, protocols: members.length, first: members[0] } },
   };

@@ -96,7 +96,6 @@ const endingOf = (
   const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0)).map(asEnded);
   return {
     ...{ of, about: 'trouble.over' },
-    key: contentId(...of.flatMap((one) => one.members.map((key) => `${one.announced.key} ${key}`))),
     words: () => overText(heard, { left, now }),
     said: { text: 'trouble in Tocsin itself is over', fields: { troubles: conditionsOf(of).map(conditionText) } },
   };
