@@ -6,7 +6,17 @@ import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
 import { iso } from '../time.ts';
 import { type Failure, recordFailure, type UnsentDependencies } from './attempt-stages.ts';
-import { type Batching, type DeliverDependencies, DONE, isFresh, type JobRun, type JobStage, rerun } from './stage.ts';
+import {
+  type Batching,
+  type DeliverDependencies,
+  DONE,
+  isFresh,
+  isUntried,
+  type JobRun,
+  type JobStage,
+  rerun,
+  withoutSlot,
+} from './stage.ts';
 
 /** Asks until when the destination pauses. A job past its maximum age gets its last try instead: only a try can end it. */
 export const unlessLastTry = async (
@@ -134,13 +144,32 @@ export const pause: JobStage = async ({ job, alerts, pausedUntil }, dependencies
 const waitsForMore = ({ job, alerts }: JobRun, { groupWaitMs = 0 }: Batching): boolean =>
   groupWaitMs > 0 && isFresh(job) && !alerts.every(isSample);
 
+/** What was put off is due at one moment, in several jobs: so long it gathers, at least, to be one message. */
+const GATHER_MS = 1000;
+
+/** Durable in the new batch before the old one is dropped. */
+const joinOthers = async (
+  { job, alerts }: JobRun,
+  batching: Batching,
+  { ledger }: DeliverDependencies,
+): Promise<Verdict> => {
+  const { destination, batchNumber } = job;
+  const all = batchNumber === undefined ? alerts : await batching.batches.seal(destination, batchNumber);
+  const left = await ledger.pending(destination, all);
+  await joinBatch(destination, left, { ...batching, groupWaitMs: Math.max(batching.groupWaitMs ?? 0, GATHER_MS) });
+  if (batchNumber !== undefined) await batching.batches.drop(destination, batchNumber);
+  return DONE;
+};
+
 /**
  * A fresh job joins the open batch of its destination, if there is one, or opens one where the kind waits for more. The
  * batch's own job waits for its send slot; then it seals the batch and goes on with the alerts in it.
  */
-export const batch: JobStage = async (run, { batching, sendSlots, isDigest = () => false, ledger }) => {
+export const batch: JobStage = async (run, dependencies) => {
+  const { batching, sendSlots, isDigest = () => false, ledger } = dependencies;
   const { job, alerts, hasOpenBatch } = run;
   if (batching === undefined) return undefined;
+  if (job.hasWaited) return joinOthers(run, batching, dependencies);
   if (hasOpenBatch || waitsForMore(run, batching)) return joinBatch(job.destination, alerts, batching);
   if (job.batchNumber === undefined) return undefined;
   const slot = await sendSlots.reserve(job);
@@ -151,6 +180,24 @@ export const batch: JobStage = async (run, { batching, sendSlots, isDigest = () 
   run.hasRested = job.attempt === 0 && job.most === undefined && isDigest(sealed);
   if (run.hasRested) await sendSlots.rest(job.destination);
   setPending(run, sealed, await ledger.pending(job.destination, sealed));
+  return undefined;
+};
+
+/**
+ * Alerts wait where a message cannot grow, and people have just heard of their transaction twice; all others go on. Then they
+ * join a batch, and are one message. A digest says something once, and holds nothing up.
+ */
+export const putOff: JobStage = async (run, dependencies) => {
+  const { threads, batching, canAmend, givesHandle = () => true, isDigest = () => false } = dependencies;
+  const { job, alerts } = run;
+  if (!threads || !batching || canAmend || !givesHandle(job.destination.address)) return undefined;
+  if (!isUntried(withoutSlot(job)) || alerts.length === 0 || isDigest(alerts)) return undefined;
+  const { known, quiet } = await threads.recall(job.destination, alerts);
+  run.recalled = known;
+  if (quiet === undefined) return undefined;
+  const waiting = new Set(quiet.alerts);
+  run.alerts = alerts.filter((alert) => !waiting.has(alert));
+  run.quietUntil = quiet.until;
   return undefined;
 };
 

@@ -24,6 +24,18 @@ const grown = async (
   return only && { ...only, alerts: message.alerts };
 };
 
+/** Where it cannot change: a new message that says the whole, and what is new in it. */
+const retold = async (
+  { alerts, isOutdone }: Earlier,
+  { message, unit, composedAt }: MessageRun,
+  dependencies: MessageDependencies,
+): Promise<unknown> => {
+  // What was refused may be refused for what is in the earlier one.
+  if (!isOutdone || unit.format !== 'rich') return undefined;
+  const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
+  return (await composeAgain(dependencies, parcel, unit.format, composedAt, { heard: alerts.length }))?.body;
+};
+
 const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptInput => ({
   message: { ...message, ...(job.progress === undefined ? {} : { progress: job.progress.after }) },
   attempt: job.attempt + 1,
@@ -64,8 +76,12 @@ const sendWith = async (
     const result = await tryIt(change, [...earlier.alerts, ...alerts], dependencies);
     if (result.kind !== 'plainer') return { result, grew };
   }
-  const fresh = { ...input.message, ...(earlier ? { replyTo: earlier.handle } : {}) };
-  return { result: await tryIt({ ...input, message: fresh }, alerts, dependencies) };
+  if (earlier === undefined) return { result: await tryIt(input, alerts, dependencies) };
+  const body = await retold(earlier, each, dependencies);
+  const whole = body === undefined ? {} : { body };
+  const reply = { ...input, message: { ...input.message, ...whole, replyTo: earlier.handle } };
+  const about = body === undefined ? alerts : [...earlier.alerts, ...alerts];
+  return { result: await tryIt(reply, about, dependencies) };
 };
 
 export const send: MessageStage = async (each, dependencies) => {
@@ -75,7 +91,7 @@ export const send: MessageStage = async (each, dependencies) => {
   // On one connection, in this order: so the message that is found is the one that is claimed.
   const [claim, earlier] = await Promise.all([
     canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
-    threads?.find(message.destination, message.alerts, canAmend),
+    threads?.find(message.destination, message.alerts, canAmend, each.run.recalled),
   ]);
   if (claim === 'taken' && (job.yields ?? 0) < YIELDS) {
     each.result = { kind: 'claimed' };

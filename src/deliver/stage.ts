@@ -15,7 +15,7 @@ import type { Decision } from '../queue/retry.ts';
 import type { AddressChanges, Disabled, DisabledDestination } from './destinations.ts';
 import type { DestinationHealth } from './health.ts';
 import type { SendSlots } from './send-slot.ts';
-import type { Threads } from './threads.ts';
+import type { Recalled, Threads } from './threads.ts';
 
 /** Everything that an operator asks about an attempt. */
 export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
@@ -197,6 +197,10 @@ export interface JobRun {
   uncomposable: { alerts: readonly Alert[]; error: unknown }[];
   /** Set by `compose`: one after the other, each composed when its time comes. */
   messages: AsyncIterable<MessageRun> | Iterable<MessageRun>;
+  /** Set by `putOff`, in epoch milliseconds: what is left of the job waits until then, for more of its transactions. */
+  quietUntil?: number;
+  /** Set by `putOff`: the messages that these alerts may belong to. */
+  recalled?: Recalled;
   /** Filled by `settle`: ends that are on their way into the ledger, oldest first, see `noteDelivered`. */
   unrecorded: Promise<boolean>[];
   /** When the ledger last confirmed one, by the monotonic clock. */
@@ -271,11 +275,12 @@ export const DONE: Verdict = { done: true };
 
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
-/** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
-export const isFresh = ({ attempt, moves, slot, batchNumber, format, progress, afterwards }: ParcelJob): boolean =>
-  attempt === 0 &&
-  format === 'rich' &&
-  [moves, slot, batchNumber, progress, afterwards].every((value) => value === undefined);
+/** Nothing of it was tried, and no send slot is reserved for it: its alerts may join a batch. */
+export const isUntried = ({ attempt, moves, slot, most, format, progress, afterwards }: ParcelJob): boolean =>
+  attempt === 0 && format === 'rich' && [moves, slot, most, progress, afterwards].every((value) => value === undefined);
+
+/** The same, and it is not a batch's own. */
+export const isFresh = (job: ParcelJob): boolean => isUntried(job) && job.batchNumber === undefined;
 
 /** The job when its slots are used. */
 export const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob =>

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import { type Alert, type Destination, firedDetectors } from '../alert.ts';
+import { type Alert, type Destination, firedDetectors, isSample } from '../alert.ts';
 import type { Growth } from '../channels/channel.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reassessed } from '../queue/job.ts';
@@ -20,6 +20,17 @@ export interface Earlier {
   sentAt?: number;
   /** Absent where it has not. */
   grew?: Growth;
+  /** It cannot grow, and what is found now is of another protocol, or worse than it says of its protocol. */
+  isOutdone?: boolean;
+}
+
+/** What was remembered of messages when a job was begun, by transaction. */
+export type Recalled = ReadonlyMap<string, Remembered | undefined>;
+
+/** `quiet`: of alerts that people are to hear of later, as they have just heard twice of their transactions. */
+interface Recall {
+  known: Recalled;
+  quiet?: { alerts: readonly Alert[]; until: number };
 }
 
 /** What is remembered of a message. */
@@ -51,24 +62,29 @@ const isNews = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
   return isWorseThan(known, alerts) || alerts.flatMap(firedDetectors).some((id) => !detectors.has(id));
 };
 
-/** Between two replies below one message: an incident with many findings makes few sounds. */
+/** Between two replies below one message, or two repeats of one that cannot grow: many findings make few sounds. */
 const BETWEEN_REPLIES_MS = 30_000;
 
 /**
- * When people are to hear what they have only seen, in epoch milliseconds; undefined where there is nothing new. The first
- * message delays no reply: else a decoy's finding would hold up the one that matters. Whoever has acknowledged, and
- * so looks at something else by now, hears of anything, and at once.
+ * Until when people have just heard enough, in epoch milliseconds. The first message delays nothing: else a decoy's finding
+ * would hold up the one that matters.
  */
-const replyDueAt = (
-  { alerts, heard, loudAt, sentAt }: Remembered,
-  acknowledgedAt: number | undefined,
-  now: number,
-): number | undefined => {
+const quietUntil = ({ loudAt, sentAt }: Remembered, now: number): number | undefined =>
+  loudAt > sentAt && now >= loudAt && now < loudAt + BETWEEN_REPLIES_MS ? loudAt + BETWEEN_REPLIES_MS : undefined;
+
+/** Nobody watches for it, and none has waited as long before: so no alert is put off twice. */
+const mayWait = (alerts: readonly Alert[], now: number): boolean =>
+  alerts.every((alert) => !isSample(alert) && now - Date.parse(alert.readAt) < BETWEEN_REPLIES_MS);
+
+/**
+ * When people are to hear what they have only seen, in epoch milliseconds; undefined where there is nothing new. Whoever has
+ * acknowledged, and so looks at something else by now, hears of anything, and at once.
+ */
+const replyDueAt = (message: Remembered, isAcknowledged: boolean, now: number): number | undefined => {
+  const { alerts, heard } = message;
   const unheard = alerts.slice(heard);
-  const isAcknowledged = acknowledgedAt !== undefined && acknowledgedAt > loudAt;
   if (unheard.length === 0 || !(isAcknowledged || isNews(alerts.slice(0, heard), unheard))) return undefined;
-  const isSoon = loudAt > sentAt && now >= loudAt && now < loudAt + BETWEEN_REPLIES_MS;
-  return isSoon && !isAcknowledged ? loudAt + BETWEEN_REPLIES_MS : now;
+  return isAcknowledged ? now : (quietUntil(message, now) ?? now);
 };
 
 const growing = (known: Remembered | undefined, now: number): Remembered | undefined =>
@@ -221,25 +237,51 @@ export const createThreads = (
       : undefined;
   };
 
+  /** Since people heard of it last. */
+  const isAcknowledged = async ({ alerts, loudAt }: Remembered): Promise<boolean> =>
+    ((await acknowledgedAt?.(alerts.map(({ id }) => id))) ?? Number.NEGATIVE_INFINITY) > loudAt;
+
+  /** Until when `alerts` wait, of the transaction of a message that cannot grow; undefined where they do not. */
+  const waitOf = async (message: Remembered | undefined, alerts: readonly Alert[]): Promise<number | undefined> => {
+    const known = growing(message, now());
+    const until = known && mayWait(alerts, now()) ? quietUntil(known, now()) : undefined;
+    return known && until !== undefined && !(await isAcknowledged(known)) ? until : undefined;
+  };
+
   const owedAt = async (message: Remembered | undefined): Promise<Owed | undefined> => {
     if (message === undefined || message.heard >= message.alerts.length) return undefined;
-    const acknowledged = await acknowledgedAt?.(message.alerts.map(({ id }) => id));
-    const dueAt = replyDueAt(message, acknowledged, now());
+    const dueAt = replyDueAt(message, await isAcknowledged(message), now());
     return dueAt === undefined ? undefined : { message, dueAt };
   };
 
   return {
-    /** The message that these alerts belong to, where there is one. Where it cannot grow, it takes in nothing worse. */
+    /** Of messages that cannot grow, in one trip: what `find` is to be given, and what waits. */
+    recall: async (destination: Destination, alerts: readonly Alert[]): Promise<Recall> => {
+      const byHash = Map.groupBy(alerts, (alert) => growingOf([alert]) ?? '');
+      byHash.delete('');
+      const hashes = [...byHash.keys()];
+      const found = hashes.length === 0 ? [] : await store.read(destination.id, hashes);
+      const waits = await Promise.all(found.map((one, index) => waitOf(one, byHash.get(hashes[index] ?? '') ?? [])));
+      const quiet = hashes.flatMap((hash, index) => (waits[index] === undefined ? [] : (byHash.get(hash) ?? [])));
+      return {
+        known: new Map(hashes.map((hash, index) => [hash, found[index]])),
+        ...(quiet.length === 0 ? {} : { quiet: { alerts: quiet, until: Math.max(...waits.map((ms = 0) => ms)) } }),
+      };
+    },
+    /** The message that these alerts belong to, where there is one. `recalled`: what need not be read again. */
     find: async (
       destination: Destination,
       alerts: readonly Alert[],
       canGrow: boolean,
+      recalled?: Recalled,
     ): Promise<Earlier | undefined> => {
       const below = belowOf(alerts);
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
-      const known = txHash === undefined ? undefined : growing(await recall(destination, txHash), now());
-      return known && (canGrow || !isWorseThan(known.alerts, alerts)) ? known : undefined;
+      if (txHash === undefined) return undefined;
+      const read = recalled?.has(txHash) ? recalled.get(txHash) : await recall(destination, txHash);
+      const known = growing(read, now());
+      return known && !canGrow ? { ...known, isOutdone: isWorseThan(known.alerts, alerts) } : known;
     },
     /** To be called with what was sent. */
     remember: async (destination: Destination, alerts: readonly Alert[], sent: Sent): Promise<void> => {

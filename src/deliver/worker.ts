@@ -8,7 +8,7 @@ import type { ProcessParcel } from '../queue/parcel-worker.ts';
 import { afterwards, finish } from './afterwards.ts';
 import { decide, record, report, transmit, updateCircuit } from './attempt-stages.ts';
 import { acknowledged, compose } from './compose.ts';
-import { batch, correlate, dropBatch, giveUp, inOrder, lookUp, pause, refuse } from './job-stages.ts';
+import { batch, correlate, dropBatch, giveUp, inOrder, lookUp, pause, putOff, refuse } from './job-stages.ts';
 import { afterRepeat, defer, rest, settle, whenRecorded } from './message-stages.ts';
 import { send } from './send.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type DeliverDependencies,
   type JobRun,
   type MessageDependencies,
+  rerun,
   runStages,
 } from './stage.ts';
 
@@ -27,9 +28,10 @@ const JOB_STAGES = [
   correlate, // alerts that another alert covers by now are left out
   pause, // an open circuit: the job joins the batch of its destination, or waits
   afterwards, // all is sent: a reply says what is new where a message grew, one above a follow-up the new assessment
-  batch, // joins an open batch; a batch's own job waits for its send slot and seals it
+  batch, // joins an open batch, also after it was put off; a batch's own job waits for its send slot and seals it
   inOrder, // good news waits for the alert that it is about, where that is still on its way
   acknowledged, // escalations of alerts that somebody has acknowledged end
+  putOff, // of a transaction that people have just heard of twice, where messages cannot grow: they wait
   compose, // alerts -> messages, each when its time comes
 ] as const;
 
@@ -85,6 +87,7 @@ const createRuns = (dependencies: DeliverDependencies, inFlight: MessageDependen
     }
     if (await whenRecorded(run)) return afterRepeat(run.job, dependencies.now());
     await giveUp(run, dependencies);
+    if (run.quietUntil !== undefined) return rerun(run.quietUntil, { ...run.job, hasWaited: true });
     await dropBatch(run.job, dependencies);
     return finish(run, dependencies);
   };

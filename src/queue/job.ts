@@ -78,6 +78,8 @@ export interface ParcelJob extends Parcel {
   most?: number;
   /** What is left to do when everything in the job is sent; `alerts` is empty then. */
   afterwards?: Afterwards[];
+  /** Its alerts were put off, as people had just heard of their transaction: now they join a batch, with others that were. */
+  hasWaited?: true;
   /** The number of the batch that it sends, see `batch-store.ts`; `alerts` is empty then. */
   batchNumber?: number;
 }

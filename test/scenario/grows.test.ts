@@ -108,3 +108,48 @@ test('an incident that grows to six protocols makes three sounds; whoever has ac
   ).toEqual([message?.raw.messageId, message?.raw.messageId]);
   expect(lastEdits(heard).every((text) => / grew 5 times, last \+\d+ s/.test(text))).toBe(true);
 });
+
+test('at a mailbox it makes two or three mails, the last of which says the whole, also where another daemon goes on', async () => {
+  const world = await startWorld({
+    names: NAMES,
+    kinds: ['email'],
+    config: { channels: { email: { groupWait: '1s', rateLimit: { perSecond: 0.33, burst: 5 } } } },
+  });
+  const { service, receivers } = world.sandbox;
+  for (const { name, apiKey } of service.protocols()) {
+    service.replaceChannels({ protocol: name, apiKey }, [{ name: 'email', contacts: ['oncall@example.com'] }]);
+  }
+  const daemon = await world.start();
+  await daemon.watching();
+  const mails = () => receivers.smtp.received().map(({ raw }) => raw);
+  const txHash = `0x${'7ac9e1f0'.repeat(8)}`;
+  const find = (protocol: string) => service.insertInspection({ protocol, assessment: 'critical', txHash });
+  const [one = '', two = '', ...others] = NAMES;
+  for (const [index, protocol] of [one, two].entries()) {
+    find(protocol);
+    await until(`the mail about ${protocol}`, () => mails().length === index + 1);
+  }
+  for (const protocol of others) {
+    find(protocol);
+    // A mail about another transaction shows that this one was read, and is not held up by it.
+    const before = mails().length;
+    world.critical(one);
+    await until('a mail about another transaction', () => mails().length > before);
+  }
+  await daemon.stop();
+  await world.start();
+  const isAbout = ({ subject }: { subject: string }): boolean => subject.includes('0x7ac9…e1f0');
+  await until('the mail about the others', () => mails().filter(isAbout).length === 3, 60_000);
+  await world.delivered();
+  const about = mails().filter(isAbout);
+  expect(about.map(({ subject }) => subject.replace(/:.*/, ''))).toEqual([
+    expect.stringContaining('[CRITICAL] Harbor'),
+    '[CRITICAL] Now 2 protocols (+ Bridge)',
+    '[CRITICAL] Now 6 protocols (+ Margin, Perps, Dex, Staking)',
+  ]);
+  const [first, second, last] = about;
+  expect(second?.headers['in-reply-to']).toBe(first?.messageId);
+  expect(last?.headers['in-reply-to']).toBe(second?.messageId);
+  expect(last?.text?.split('\n')[0]).toBe('🔴 Now 6 protocols (+ Margin, Perps, Dex, Staking)');
+  for (const protocol of NAMES) expect(last?.text).toContain(protocol);
+});

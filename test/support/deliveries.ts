@@ -34,6 +34,8 @@ export interface Sent {
   items: string[];
   replyTo?: string;
   amends?: string;
+  /** Where it says more than what it delivers. */
+  shows?: string[];
   /** What a changed message says of its alerts. */
   now?: string[];
 }
@@ -57,6 +59,8 @@ export interface DeliveriesSetUp {
   isBatched?: boolean;
   /** Default: everywhere. */
   isForPeople?(destination: Destination): boolean;
+  /** Default true. */
+  canAmend?: boolean;
   /** Default: messages do not wait for more. */
   groupWaitMs?: number;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
@@ -71,7 +75,7 @@ export interface DeliveriesSetUp {
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
-  const { partsOf = () => 1, groupWaitMs = 0 } = options;
+  const { partsOf = () => 1, groupWaitMs = 0, canAmend = true } = options;
   const { rate = {}, sender, shared, isBatched = true, respond, onMoved = async () => {}, whileAnnouncing } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
@@ -101,11 +105,13 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
         return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group, isDigest };
       });
     },
-    send: async ({ destination, alerts, replyTo, progress = '0' }) => {
+    send: async ({ destination, alerts, body, replyTo, progress = '0' }) => {
+      const shown = body as Alert[];
       const receipt = await take({
         to: destination.address,
         items: itemsOf(alerts),
         ...(replyTo === undefined ? {} : { replyTo }),
+        ...(shown.length > alerts.length ? { shows: itemsOf(shown) } : {}),
       });
       const parts = Math.max(...alerts.map(partsOf));
       const sentParts = Number(progress) + 1;
@@ -182,7 +188,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
             acknowledgedAt: async () => acknowledged.at,
             now,
           }),
-          canAmend: true,
+          canAmend,
         }
       : {}),
     onAttempt: (event) => void attempts.push(event),

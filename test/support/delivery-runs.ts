@@ -38,6 +38,7 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
 
 /** Nothing belongs together. */
 export const NO_THREADS: Threads = {
+  recall: async () => ({ known: new Map() }),
   find: async () => undefined,
   remember: async () => {},
   reassess: async () => undefined,

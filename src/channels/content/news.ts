@@ -110,7 +110,8 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const shown = lineOf(worst, happened, known, lead);
   return {
     ...heading,
-    ...{ title, happened, said, headline: `${title}: ${lead === undefined ? '' : `${lead}: `}${said}`, isOurs: false },
+    ...{ title, where: text, happened, said, isOurs: false },
+    headline: `${title}: ${lead === undefined ? '' : `${lead}: `}${said}`,
     ...{ gist: shown, detections: shown, protocols: undefined },
     lines: [...transactionLine(whole.finding), ...beforeLine(known, all)],
     ...{ times: [], links: [], details: [] },

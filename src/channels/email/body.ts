@@ -14,6 +14,8 @@ export interface MailParts {
 /** A mail without its addresses, which the transport adds. */
 export interface MailBody extends MailParts {
   subject: string;
+  /** It says the whole of an incident that has grown, and so in its subject, too. */
+  isRetold?: true;
   /** `CRITICAL · Lending Pool`: said beside the subject where that is an earlier mail's, see `thread.ts`. */
   what?: string;
   /** ISO 8601. */

@@ -7,7 +7,8 @@ import type { ComposeContext, ComposePreview, Message } from '../channel.ts';
 import type { Content } from '../content/content.ts';
 import { describeIncident } from '../content/describe.ts';
 import { UNKNOWN } from '../content/foreign.ts';
-import { wordingOf } from '../content/reading.ts';
+import { describeNews } from '../content/news.ts';
+import { type Wording, wordingOf } from '../content/reading.ts';
 import type { Tone } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent } from '../digest-content.ts';
@@ -116,13 +117,16 @@ export const readHandle = (handle: string): Earlier | undefined => {
 };
 
 /**
- * What a mail is in its thread: it goes on in the first one's name. One that is more urgent than the first begins a subject of its own, as
- * nobody may miss it below a subject that is not.
+ * What a mail is in its thread: it goes on in the first one's name. One that is more urgent than the first, or says the whole
+ * of what has grown since, begins a subject of its own, as nobody may miss it below a subject that says less.
  */
-export const inThread = (own: First, earlier: Earlier | undefined): { subject: string; first: First } => {
+export const inThread = (
+  { subject, isUrgent, isRetold }: First & Pick<MailBody, 'isRetold'>,
+  earlier: Earlier | undefined,
+): { subject: string; first: First } => {
   const first = earlier?.first;
-  return first === undefined || (own.isUrgent && !first.isUrgent)
-    ? { subject: own.subject, first: own }
+  return first === undefined || isRetold || (isUrgent && !first.isUrgent)
+    ? { subject, first: { subject, isUrgent } }
     : { subject: `Re: ${first.subject}`, first };
 };
 
@@ -162,6 +166,13 @@ const digestFooter = ({ label }: Destination): string =>
 const whatOf = ({ prefix, word, where }: Content): string =>
   `${prefix === undefined ? '' : `${prefix} `}${word} · ${where}`;
 
+/** The whole of an incident, below what is new in it: `Now 6 protocols (+ Copper Perps)`. */
+function* retold(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
+  const { isTitled: _, ...whole } = yield* describeIncident(alerts, wording);
+  const { title, where, said, headline } = yield* describeNews(alerts, heard, wording);
+  return { ...whole, title, where, said, headline };
+}
+
 /** One mail for each incident, or one digest if there are many. */
 export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Message<MailBody>[]> => {
   const wording = wordingOf(context);
@@ -174,12 +185,14 @@ export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Me
   });
   return messagesOf<MailBody>(parcel, {
     single: function* (alerts, destination) {
-      const content = yield* describeIncident(alerts, wording);
+      const { heard } = context;
+      const content = yield* heard === undefined ? describeIncident(alerts, wording) : retold(alerts, heard, wording);
       const subject = subjectOf(headlineOf(content), markOf(alerts));
       return {
         subject,
         ...singleParts(content, alerts, { subject, footer: footerOf(alerts, destination), format: context.format }),
         ...(content.isOurs ? {} : { what: whatOf(content) }),
+        ...(heard === undefined ? {} : { isRetold: true }),
         ...commonOf(content.tone, alerts, destination),
       };
     },
