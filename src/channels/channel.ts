@@ -128,6 +128,8 @@ export interface Receipt {
   progress?: string;
   /** How `replyTo` and `amend` find the message again; only its kind can read it. */
   handle?: string;
+  /** The receiver had to be told nothing, so it was not asked: this says nothing of whether it works. */
+  isUnsent?: true;
 }
 
 /**

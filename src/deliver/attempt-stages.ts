@@ -127,7 +127,7 @@ const givenUpText = ({ by, afterMs }: GivenUp): string =>
 
 /** True where another job delivered some of it in the same moment. */
 const recordEnd = async (
-  { message: { destination, alerts } }: AttemptRun,
+  { message: { destination, alerts }, receipt }: AttemptRun,
   end: AttemptEnd,
   { ledger, deadLetters, destinationStats }: DeliverDependencies,
 ): Promise<boolean> => {
@@ -137,6 +137,8 @@ const recordEnd = async (
   const repeats = found.filter((state) => state === 'delivered').length;
   // It is a moment until they are written; no alert waits for that, and without them none is lost.
   const delivered = { count: alerts.length - repeats, at: Date.parse(end.attempt.at) };
+  // A receiver that was not asked has not worked.
+  if (receipt?.isUnsent) return repeats > 0;
   const latencies = alerts.filter(hasTravelled).map(({ at }) => Math.max(0, delivered.at - Date.parse(at)));
   destinationStats.succeeded(destination, delivered.count, end.attempt.at, latencies).catch(() => {});
   return repeats > 0;
@@ -144,10 +146,11 @@ const recordEnd = async (
 
 /** The next message need not wait until the end of this one is in the ledger: `settle` does where it has to. */
 const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: DeliverDependencies): void => {
-  const { handle: _handle, progress: _progress, ...provided } = receipt;
+  const { isUnsent: _isUnsent, ...received } = receipt;
+  const { handle: _handle, progress: _progress, ...provided } = received;
   const given = { at: iso(dependencies.now()), outcome: 'delivered', durationMs: run.durationMs } as const;
   run.entry = { ...given, ...provided, ...mark(run.message.alerts) };
-  const isRepeat = recordEnd(run, { state: 'delivered', attempt: run.entry, ...receipt }, dependencies);
+  const isRepeat = recordEnd(run, { state: 'delivered', attempt: run.entry, ...received }, dependencies);
   isRepeat.catch(() => {});
   run.decision = { kind: 'delivered', receipt, isRepeat };
 };
@@ -191,9 +194,9 @@ export const record: AttemptStage = async (run, dependencies) => {
 
 /** The circuits of the destination and its sender learn how the attempt went. */
 export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now }) => {
-  const { message, error, entry, decision } = attempt;
+  const { message, receipt, error, entry, decision } = attempt;
   if (error === undefined) {
-    await health.worked(message.destination);
+    await (receipt?.isUnsent ? health.unasked : health.worked)(message.destination);
     return undefined;
   }
   const retryInMs = decision.kind === 'retry' ? decision.delayMs : 0;

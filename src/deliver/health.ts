@@ -243,6 +243,11 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
+    /** Nothing had to be sent: where this was the probe of an open circuit, the next message is. */
+    unasked: async (destination: Destination): Promise<void> => {
+      const ids = circuitsOf(destination);
+      if (!areKnownClean(ids)) await circuits.release(ids);
+    },
     /**
      * `message`: the error without secrets; `said`: what the provider answered. Gives until when the destination pauses now;
      * undefined where it does not.

@@ -11,6 +11,7 @@ const setUp = async (changes: Partial<AttemptRun>, pausedUntil?: number) => {
   const run = attemptRun(changes);
   const health = {
     worked: async ({ id }: { id: string }) => void heard.push(`${id} worked`),
+    unasked: async ({ id }: { id: string }) => void heard.push(`${id} was not asked`),
     failed: async (
       _destination: unknown,
       _alerts: unknown,
@@ -31,6 +32,12 @@ const RETRY = { kind: 'retry', delayMs: 9000, holdMs: 0 } as const;
 test('a success closes the circuits, and so does a part of a message', async () => {
   const { heard } = await setUp({ receipt: { progress: '1' }, decision: { kind: 'partial', progress: '1' } });
   expect(heard).toEqual([expect.stringMatching(/ worked$/)]);
+});
+
+test('where nothing had to be sent, no circuit closes', async () => {
+  const receipt = { isUnsent: true } as const;
+  const { heard } = await setUp({ receipt, decision: { kind: 'delivered', receipt, isRepeat: false } });
+  expect(heard).toEqual([expect.stringMatching(/ was not asked$/)]);
 });
 
 test('a failure is heard with the delay of its retry', async () => {

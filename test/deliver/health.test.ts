@@ -90,6 +90,15 @@ test('a success takes a failure back, wherever that was', async () => {
   expect(await here.admit(ONE)).toBeUndefined();
 });
 
+test('a message for which nothing had to be sent takes no failure back', async () => {
+  const { open } = setUp();
+  const health = open();
+  for (let n = 0; n < 2; n += 1) await fail(health, 'unavailable');
+  await health.unasked(ONE);
+  await fail(health, 'unavailable');
+  expect(await health.admit(ONE)).toBeGreaterThan(NOW);
+});
+
 describe('an announcement that failed does not count', () => {
   const MINUTE_MS = 60_000;
   const play = () => {

@@ -100,7 +100,7 @@ const createRequests = (
     send: async (message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
       const index = Number(message.progress ?? 0);
       const part = message.body[index];
-      if (part === undefined) return {};
+      if (part === undefined) return { isUnsent: true };
       const receipt = await requestInTime(message, part, signal);
       return { ...receipt, ...(index + 1 < message.body.length ? { progress: String(index + 1) } : {}) };
     },

@@ -75,6 +75,7 @@ const NO_FAILURES = {
     pausedUntil: async () => undefined,
     admit: async () => undefined,
     worked: async () => {},
+    unasked: async () => {},
     failed: async () => undefined,
   },
   addressChanges: { follow: async (destination: Destination) => destination, note: async () => {} },

@@ -449,6 +449,13 @@ describe('status', () => {
     await expect(send(inspectionAlert())).resolves.toEqual({});
   });
 
+  test('a message of which the receiver has to be told nothing is not sent, and the receipt says so', async () => {
+    const { receiver, channel } = await openWebhook({});
+    const nothing = { ...compose(inspectionAlert(), { address: `${receiver.origin}/in` }), body: [] };
+    expect(await channel.send(nothing, AbortSignal.timeout(20_000))).toEqual({ isUnsent: true });
+    expect(receiver.arrived).toEqual([]);
+  });
+
   test('only 410 says that nothing more is wanted', async () => {
     const { receiver, send } = await openWebhook({});
     for (const status of [404, 405, 410, 451]) {
