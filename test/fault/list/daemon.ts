@@ -68,30 +68,64 @@ const takeConfig = async (daemon: DaemonProcess, text: string): Promise<void> =>
   await until('the old config is gone', async () => (await countIn(daemon, GONE)) > before, RELOADED_WITHIN_MS);
 };
 
-/** What is written while nobody reads the protocol is no alert, and `status` says which replay would bring it. */
-const leaveOut = async ({ daemons: [daemon], sandbox: { service }, books, stream }: Stage): Promise<void> => {
-  stream.stop();
-  await until('all has arrived', () => books.lost().length === 0, RELOADED_WITHIN_MS);
-  const config = parse(daemon.configText) as { protocols?: object };
-  await takeConfig(daemon, stringify({ ...config, protocols: { ...config.protocols, exclude: [LEFT_OUT] } }));
-  // Seconds before it is included: the clock of a service is known to the second.
+/** Three alerts that nobody is owed, dated some seconds ago: the clock of a service is known to the second. */
+const writeUnowed = ({ sandbox: { service }, books }: Stage): void => {
   const at = service.now() - 5000;
   const dates = { createdAt: at, updatedAt: at, txTimestamp: at };
   for (let n = 0; n < 3; n += 1) service.insertInspection({ protocol: LEFT_OUT, assessment: 'critical', ...dates });
-  const skipped = books.lost();
-  for (const line of skipped) books.also.mustNot(line);
-  books.excuse(...skipped);
-  const isRead = async (protocol: string): Promise<void> => {
-    const { txHash } = service.insertInspection({ protocol, assessment: 'critical' });
-    await until(`${protocol} is read`, () => books.arrivalsOf(txHash).length > 0, RELOADED_WITHIN_MS);
-  };
-  await isRead(TOGGLED);
-  await takeConfig(daemon, daemon.configText);
-  await isRead(LEFT_OUT);
-  const { problems } = (await (await fetch(`${daemon.url()}/status.json`)).json()) as StatusReport;
-  if (!problems.some((text) => text.includes(`tocsin replay --protocol ${LEFT_OUT}`))) throw new Error(problems.join());
-  stream.start();
+  const unowed = books.lost();
+  for (const line of unowed) books.also.mustNot(line);
+  books.excuse(...unowed);
 };
+
+const isRead = async ({ sandbox, books }: Stage, protocol: string): Promise<void> => {
+  const { txHash } = sandbox.service.insertInspection({ protocol, assessment: 'critical' });
+  await until(`${protocol} is read`, () => books.arrivalsOf(txHash).length > 0, RELOADED_WITHIN_MS);
+};
+
+const reportOf = async (daemon: DaemonProcess): Promise<StatusReport> =>
+  (await (await fetch(`${daemon.url()}/status.json`)).json()) as StatusReport;
+
+/** The protocol is left out and comes back; what was written between is no alert, and `status` says what would bring it. */
+const leavingOut =
+  (leaveAndComeBack: (stage: Stage) => Promise<void>) =>
+  async (stage: Stage): Promise<void> => {
+    const { daemons, books, stream } = stage;
+    stream.stop();
+    await until('all has arrived', () => books.lost().length === 0, RELOADED_WITHIN_MS);
+    await leaveAndComeBack(stage);
+    await isRead(stage, LEFT_OUT);
+    const { problems } = await reportOf(daemons[0]);
+    if (!problems.some((text) => text.includes(`tocsin replay --protocol ${LEFT_OUT}`)))
+      throw new Error(problems.join());
+    stream.start();
+  };
+
+const excludeForAWhile = leavingOut(async (stage) => {
+  const [daemon] = stage.daemons;
+  const config = parse(daemon.configText) as { protocols?: object };
+  await takeConfig(daemon, stringify({ ...config, protocols: { ...config.protocols, exclude: [LEFT_OUT] } }));
+  writeUnowed(stage);
+  await isRead(stage, TOGGLED);
+  await takeConfig(daemon, daemon.configText);
+});
+
+const deleteForAWhile = leavingOut(async (stage) => {
+  const { daemons, sandbox } = stage;
+  const { service } = sandbox;
+  const isWatched = async (): Promise<boolean> =>
+    (await reportOf(daemons[0])).protocols.some(({ name }) => name === LEFT_OUT);
+  const old = service.protocols().find(({ name }) => name === LEFT_OUT);
+  if (old === undefined) throw new Error(`${LEFT_OUT} is not listed`);
+  const { name, apiKey, channels } = old;
+  service.removeProtocol({ protocol: name, apiKey });
+  await until('it is watched no more', async () => !(await isWatched()), RELOADED_WITHIN_MS);
+  // Beyond the dates of what is written now.
+  await sleep(6000);
+  service.addProtocol(apiKey, { name, channels });
+  writeUnowed(stage);
+  await until('it is watched again', isWatched, RELOADED_WITHIN_MS);
+});
 
 /** Receivers take their time, so that something is in flight at any moment. */
 export const slowReceivers = ({ sandbox }: Stage, durationMs: number): (() => void) => {
@@ -155,7 +189,13 @@ export const DAEMON_FAULTS: readonly Fault[] = [
     name: 'included-again',
     what: 'the config leaves a protocol out, then has it again: what was written meanwhile is no alert, and status names the replay',
     doubles: 'none',
-    strike: leaveOut,
+    strike: excludeForAWhile,
+  },
+  {
+    name: 'made-again',
+    what: 'a protocol is deleted at the service and made anew: what is dated between is no alert, and status names the replay',
+    doubles: 'none',
+    strike: deleteForAWhile,
   },
   {
     name: 'freeze',
