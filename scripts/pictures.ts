@@ -1,7 +1,7 @@
 /**
  * Draws every kind of message as Slack, Telegram, mail programs, terminals and locked phones show it, into
- * docs/images/messages, counts its words, and puts both into docs/messages.md. `--only NAME` draws the groups whose name
- * begins so; `--only words` only counts and writes the document.
+ * docs/images/messages, counts its words, and puts both into docs/messages.md. What a daemon can be made to send comes from one;
+ * the others are composed. `--only NAME` draws the groups whose name begins so; `--only words` only counts and writes the document.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,8 +10,9 @@ import { chromiumPath } from '../test/support/chromium.ts';
 import { openSceneChannels } from '../test/support/scenes.ts';
 import { type Artist, createArtist } from './pictures/draw.ts';
 import { FOLDER, fileOf, indexText, LOCK_SCREENS, withIndex } from './pictures/index-text.ts';
+import { isPlayed, type Played, playAll } from './pictures/live.ts';
 import { lockScreens } from './pictures/lock-screens.ts';
-import { SURFACES } from './pictures/surfaces.ts';
+import { READER, SURFACES } from './pictures/surfaces.ts';
 import { countWords, type WordCounts } from './pictures/words.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -41,8 +42,13 @@ type Channels = Awaited<ReturnType<typeof openSceneChannels>>;
 const drawGroup = async (group: string, scenes: readonly Scene[], { draw }: Artist, { compose }: Channels) => {
   for (const surface of SURFACES) {
     const bodies = scenes.flatMap((scene) => compose(surface.kind, scene).map(({ body }) => body));
-    await writePicture(fileOf(group, surface), await draw(surface.rows(bodies)));
+    await writePicture(fileOf(group, surface), await draw(surface.rows(bodies, READER)));
   }
+};
+
+const drawPlayed = async ({ group, bodies, reader }: Played, { draw }: Artist) => {
+  for (const surface of SURFACES)
+    await writePicture(fileOf(group, surface), await draw(surface.rows(bodies[surface.kind], reader)));
 };
 
 const writeIndex = async (artist: Artist, channels: Channels): Promise<void> => {
@@ -63,9 +69,12 @@ const main = async ([flag, only = '']: readonly string[]): Promise<void> => {
   const channels = await openSceneChannels();
   try {
     if (flag !== '--only') await rm(join(ROOT, FOLDER), { recursive: true, force: true });
+    const hasLocks = isWanted('lock screens');
+    const played = await playAll((group) => hasLocks || isWanted(group));
+    for (const one of played) if (isWanted(one.group)) await drawPlayed(one, artist);
     for (const [group, scenes] of Map.groupBy(SCENES, (scene) => scene.group))
-      if (isWanted(group)) await drawGroup(group, scenes, artist, channels);
-    if (isWanted('lock screens')) await writePicture(LOCK_SCREENS, await artist.draw(lockScreens(channels)));
+      if (isWanted(group) && !isPlayed(group)) await drawGroup(group, scenes, artist, channels);
+    if (hasLocks) await writePicture(LOCK_SCREENS, await artist.draw(lockScreens(channels, played)));
     if (isWanted('words')) await writeIndex(artist, channels);
   } finally {
     await channels.close();

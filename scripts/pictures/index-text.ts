@@ -1,5 +1,6 @@
 /** The part of docs/messages.md that shows the pictures and the words that they cost. */
 import { SCENES } from '../../src/features/preview/scenes.ts';
+import { isPlayed, PLAYS } from './live.ts';
 import { SURFACES, type Surface } from './surfaces.ts';
 import type { WordCounts } from './words.ts';
 
@@ -14,7 +15,13 @@ const slug = (name: string): string => name.replace(/[^a-z0-9]+/gi, '-').toLower
 /** `single-slack.png` */
 export const fileOf = (group: string, { name }: Pick<Surface, 'name'>): string => `${slug(group)}-${name}.png`;
 
-const GROUPS = [...Map.groupBy(SCENES, ({ group }) => group)];
+/** What each group of pictures says: those that a daemon sent, then those that are composed. */
+const GROUPS: readonly (readonly [group: string, says: readonly string[]])[] = [
+  ...PLAYS.map(({ group, says }) => [group, says] as const),
+  ...[...Map.groupBy(SCENES, ({ group }) => group)]
+    .filter(([group]) => !isPlayed(group))
+    .map(([group, scenes]) => [group, scenes.map(({ says }) => says)] as const),
+];
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
@@ -53,17 +60,14 @@ export const indexText = (before: WordCounts, now: WordCounts): string =>
     BEGIN,
     'Each picture shows the real message of a made-up finding, light and dark: in Slack 700 and 360 pixels wide, in',
     'Telegram, as mail 900 and 360 pixels wide, and the text part of the mail in a terminal of 80 columns. `make pictures`',
-    'draws them all again.',
+    `draws them all again. The first ${PLAYS.length} are what a daemon sent to the receivers of the sandbox, as it stood there at last.`,
     '',
-    image('Locked phones: nine messages, each as Slack, Telegram and mail announce it', LOCK_SCREENS),
+    image(
+      'Locked phones: the last message of each play and a few others, each as Slack, Telegram and mail announce it',
+      LOCK_SCREENS,
+    ),
     '',
-    ...GROUPS.flatMap(([group, scenes]) => [
-      groupText(
-        group,
-        scenes.map(({ says }) => says),
-      ),
-      '',
-    ]),
+    ...GROUPS.flatMap(([group, says]) => [groupText(group, says), '']),
     'How many words each costs its reader: before the messages were worked over → at a glance now. In brackets: with the',
     'details that unfold; in a mail, with the details (or the others of a digest) and the small print below.',
     '',

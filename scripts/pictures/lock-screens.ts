@@ -1,22 +1,24 @@
 /** Locked phones, side by side. */
+import type { HumanKind } from '../../src/alert.ts';
 import { chunksOf } from '../../src/chunks.ts';
 import { SCENES } from '../../src/features/preview/scenes.ts';
 import type { SceneChannels } from '../../test/support/scenes.ts';
-import { lockScreenHtml } from './lock-screen.ts';
+import type { Played } from './live.ts';
+import { type LockScreenBodies, lockScreenHtml } from './lock-screen.ts';
 import type { Panel } from './surfaces.ts';
 
-const SHOWN = [
-  ...['single', 'incident of six', 'digest of 12', 'notification', 'downgraded', 'tocsin destination.broken'],
-  ...['fallback', 'test', 'hostile'],
-];
+/** Besides what is played. */
+const SHOWN = ['notification', 'tocsin destination.broken', 'fallback', 'test', 'hostile'];
 const BESIDE = 3;
 
-export const lockScreens = ({ compose }: SceneChannels): Panel[][] => {
-  const panels = SHOWN.flatMap((name) => SCENES.filter((scene) => scene.name === name)).map((scene): Panel => {
-    const [slack, telegram, email] = (['slack', 'telegram', 'email'] as const).map(
-      (kind) => compose(kind, scene)[0]?.body,
-    );
-    return { name: 'lock-page', width: 370, scheme: 'light', messages: [lockScreenHtml({ slack, telegram, email })] };
+const panelOf = (bodies: LockScreenBodies): Panel => ({
+  ...{ name: 'lock-page', width: 370, scheme: 'light', messages: [lockScreenHtml(bodies)] },
+});
+
+export const lockScreens = ({ compose }: SceneChannels, played: readonly Played[]): Panel[][] => {
+  const composed = SHOWN.flatMap((name) => SCENES.filter((scene) => scene.name === name)).map((scene) => {
+    const bodyOf = (kind: HumanKind): unknown => compose(kind, scene)[0]?.body;
+    return { slack: bodyOf('slack'), telegram: bodyOf('telegram'), email: bodyOf('email') };
   });
-  return chunksOf(panels, BESIDE);
+  return chunksOf([...played.map(({ last }) => last), ...composed].map(panelOf), BESIDE);
 };

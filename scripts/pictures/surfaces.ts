@@ -1,5 +1,5 @@
 /** The places where people read messages: each draws the messages of some scenes. A new kind of message is one more entry. */
-import type { ChannelKind, HumanKind } from '../../src/alert.ts';
+import type { HumanKind } from '../../src/alert.ts';
 import { SENT_AT } from '../../src/features/preview/findings.ts';
 import { mailHeadHtml } from '../../src/sandbox/screens/page.ts';
 import type { Reader } from '../../src/sandbox/screens/reader.ts';
@@ -27,25 +27,25 @@ export interface Surface {
   /** Of its pictures' folder. */
   name: string;
   title: string;
-  kind: ChannelKind;
+  kind: HumanKind;
   /** Rows of panels. */
-  rows(bodies: readonly unknown[]): Panel[][];
+  rows(bodies: readonly unknown[], reader: Reader): Panel[][];
 }
 
 const both = (rowOf: (scheme: Scheme) => Panel[]): Panel[][] => [rowOf('light'), rowOf('dark')];
 
 const slack: Surface = {
   ...{ name: 'slack', title: 'Slack', kind: 'slack' },
-  rows: (bodies) => {
-    const messages = bodies.map((body) => slackHtml(body, READER));
+  rows: (bodies, reader) => {
+    const messages = bodies.map((body) => slackHtml(body, reader));
     return both((scheme) => [700, 360].map((width) => ({ name: 'slack-page', width, scheme, messages })));
   },
 };
 
 const telegram: Surface = {
   ...{ name: 'telegram', title: 'Telegram', kind: 'telegram' },
-  rows: (bodies) => {
-    const messages = bodies.map((body) => telegramHtml(body, READER));
+  rows: (bodies, reader) => {
+    const messages = bodies.map((body) => telegramHtml(body, reader));
     const page = (scheme: Scheme): Panel => ({ name: 'telegram-page', width: 400, scheme, messages });
     return [[page('light'), page('dark')]];
   },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { FOLDER, fileOf, indexText, LOCK_SCREENS, withIndex } from '../../scripts/pictures/index-text.ts';
+import { PLAYS } from '../../scripts/pictures/live.ts';
 import { shrinkPng } from '../../scripts/pictures/png.ts';
 import { SURFACES } from '../../scripts/pictures/surfaces.ts';
 import { type WordCounts, wordsOf } from '../../scripts/pictures/words.ts';
@@ -15,7 +16,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const counts = (file: string): WordCounts => JSON.parse(read(file)) as WordCounts;
 
 test('each kind of message has its pictures; if not, run `make pictures`', () => {
-  const files = SCENES.flatMap(({ group }) => SURFACES.map((surface) => fileOf(group, surface)));
+  const files = [...PLAYS, ...SCENES].flatMap(({ group }) => SURFACES.map((surface) => fileOf(group, surface)));
   expect([LOCK_SCREENS, ...files].filter((file) => !existsSync(join(ROOT, FOLDER, file)))).toEqual([]);
 });
 
