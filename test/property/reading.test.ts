@@ -10,7 +10,7 @@ import { openTestRedis } from '../support/redis.ts';
 import { type Outcome, playStory } from './reading/story.ts';
 
 const ONE = process.env.TOCSIN_SEED;
-const SEEDS = Number(process.env.TOCSIN_SEEDS ?? 80);
+const SEEDS = Number(process.env.TOCSIN_SEEDS ?? 40);
 const FIRST = ONE === undefined ? 1 : Number(ONE);
 const LAST = ONE === undefined ? SEEDS : FIRST;
 

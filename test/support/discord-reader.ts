@@ -28,16 +28,23 @@ const RULES: readonly Rule[] = [
   { at: /\|\||\*|__?|~~|`/y, show: () => '', active: ([all]) => `unescaped ${all}` },
 ];
 
+/** No rule begins with any of these. */
+const PLAIN = /[^\\`[<hsd@:*|_~]+/y;
+
 const readMarkup = (text: string): Shown => {
   let shown = '';
   const active: string[] = [];
   for (let at = 0; at < text.length; ) {
+    PLAIN.lastIndex = at;
+    const [plain = ''] = PLAIN.exec(text) ?? [];
+    shown += plain;
+    at += plain.length;
     const rule = RULES.find((one) => {
       one.at.lastIndex = at;
       return one.at.test(text);
     });
     if (rule === undefined) {
-      shown += text[at];
+      shown += text[at] ?? '';
       at += 1;
       continue;
     }
