@@ -58,4 +58,4 @@ test('one that was killed is missed and told once, until it is forgotten', async
   expect((await list()).map(({ host }) => host)).toEqual([own?.host]);
   expect(await console.run('status')).toMatchObject({ code: 0 });
   expect([told('To do: '), told('Over: ')].map(({ length }) => length)).toEqual([1, 1]);
-}, 60_000);
+});

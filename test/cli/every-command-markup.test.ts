@@ -104,4 +104,4 @@ test('no command passes it on to the terminal', async () => {
   expect(muted.out).not.toMatch(UNSAFE);
   // Most of them show it, with what is unseen in sight.
   expect(shown).toBeGreaterThan(40);
-}, 90_000);
+});

@@ -1,12 +1,10 @@
 /** Commands call destinations by the names that people know. */
 import { Redis } from 'ioredis';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createNameStore } from '../../src/features/names/names.ts';
 import { destinationsAt, routeSettings } from '../../src/features/routes/routes.ts';
 import { startWorld } from '../scenario/world.ts';
 import { openConsole } from './console.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 test('a test, a backtest and a rehearsed replay show a channel with its name', async () => {
   const world = await startWorld({ names: ['Vault'], kinds: ['webhook'] });

@@ -92,7 +92,7 @@ test('every command that changes something records it', async () => {
   await until('the daemon has read the operator log', () => daemon.log('history was replayed').length === 1, 20_000);
   expect(daemon.log('a destination was approved')).toHaveLength(2);
   expect(daemon.log('a mute has begun')).toMatchObject([{ mute: id, what: 'detector oracle*', reason: 'noise' }]);
-}, 60_000);
+});
 
 test('a destination that is enabled by hand', async () => {
   const { redis } = openTestRedis();

@@ -21,7 +21,7 @@ test('the commands of the documents do what they say, one after the other', asyn
     if (args[0] === 'run') await world.start();
     else expect({ command, ...(await runCommand(args, environment)) }).toMatchObject({ command, code: 0 });
   }
-}, 90_000);
+});
 
 test('the smallest config of the README is right', async ({ onTestFinished: onFinished }) => {
   const { file } = await startWorldFor({ onFinished, names: [] });

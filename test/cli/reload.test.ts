@@ -43,7 +43,7 @@ test('by all of them: 0; by one that refuses its own file: 1, with its problems'
   expect(daemons).toHaveLength(2);
   world.critical('Vault');
   await world.balanced();
-}, 60_000);
+});
 
 test('a file that is wrong is refused here, as check does, and nobody is asked', async () => {
   const { start, edit, reload, fileOf } = await setUp();

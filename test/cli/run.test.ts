@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
 import { createCertificate } from '../support/certificate.ts';
@@ -17,8 +17,6 @@ import { startSafeWorld, startWorldFor } from './config-file.ts';
 import { runCommand } from './in-process.ts';
 
 /** Starting Node takes longest of all, the more so where much runs at once. */
-vi.setConfig({ testTimeout: 90_000 });
-
 interface Outcome {
   to: string;
   state: string;

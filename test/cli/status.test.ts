@@ -45,7 +45,7 @@ test.concurrent('a service that went down is told as down, with why and since wh
 
   await world.sandbox.service.start();
   await endsWith(0);
-}, 60_000);
+});
 
 test.concurrent('where no daemon runs, nobody claims that a service answers', async ({
   onTestFinished: onFinished,
@@ -67,7 +67,7 @@ test.concurrent('where no daemon runs, nobody claims that a service answers', as
   const { code, out } = await console.run('status');
   expect(code).toBe(2);
   expect(out).toMatch(/Needs a look\n {2}no daemon runs/);
-}, 60_000);
+});
 
 test.concurrent('a channel that is refused needs somebody, and so do dead letters', async ({
   onTestFinished: onFinished,
@@ -91,4 +91,4 @@ test.concurrent('a channel that is refused needs somebody, and so do dead letter
     code: 2,
     needsSomebody: expect.arrayContaining([expect.stringMatching(/ takes no alerts since .*channel_not_found/)]),
   });
-}, 60_000);
+});

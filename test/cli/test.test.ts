@@ -1,9 +1,7 @@
 /** `tocsin test` beside a running daemon: what keeps alerts from where the sample went, and a sample that does not arrive. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startWorld, type WorldOptions } from '../scenario/world.ts';
 import { openConsole } from './console.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const FALLBACK = { after: '1s', channels: [{ name: 'email', contacts: ['oncall@example.com'] }] };
 

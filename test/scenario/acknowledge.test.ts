@@ -97,7 +97,7 @@ test('a press at one daemon stops the fallback of all; what nobody acknowledges 
     /Fallback: nobody acknowledged this within 12 s; it was delivered to/,
   );
   const [later] = [one(world)];
-  await until('one after it is escalated, too', () => oncall(world, later).length > 0, 40_000);
+  await until('one after it is escalated, too', () => oncall(world, later).length > 0);
   expect(oncall(world, pressed)).toEqual([]);
 });
 

@@ -181,7 +181,8 @@ test('each cause is announced once to those who are to hear of it, and its end o
       .map(({ line }) => line)
       .toSorted(),
   ]);
-  expect(found).toEqual(
+  const all = causes.map(({ what }, index) => [what, ...heardBetween(opened, begunAt[index] ?? 0, begunAt[index + 1])]);
+  expect(found, JSON.stringify(all, null, 1)).toEqual(
     causes.map(({ what, hears }) => [
       what,
       ['beginning', 'end'].flatMap((word) => hears.map((to) => `${word} to ${to}`)),

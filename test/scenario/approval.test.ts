@@ -85,7 +85,7 @@ test('a new destination is held, announced once, and gets everything when it is 
   expect(mails(world).join()).not.toContain(after?.txHash);
   expect(mails(world).filter((text) => text.includes('A new destination of'))).toHaveLength(1);
   expect(await daemons[0]?.status()).toMatchObject({ held: [] });
-}, 60_000);
+});
 
 test('an approval that another daemon knows before it is restarted, and what is given up, is accounted for', async () => {
   const world = await startWorld({
@@ -149,7 +149,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   expect(replayed.err).toContain(`destinations approve ${slack?.id}`);
   const direct = await console.run('replay', '--since', '30m', '--yes', '--to', `slack:${slack?.label}`);
   expect(direct).toMatchObject({ code: 0, err: '' });
-}, 60_000);
+});
 
 test('a finding that comes as inspection and notification is one message, for the fallback and once approved', async () => {
   const world = await startWorld({

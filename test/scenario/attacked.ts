@@ -21,6 +21,9 @@ export const mailsTo = ({ sandbox }: World, to: string, said: string) =>
 
 export const email = (...contacts: string[]): SandboxChannel[] => [{ name: 'email', contacts }];
 
+/** A thousand mails may be sent before. */
+const PATIENCE_MS = 100_000;
+
 const ASSET = {
   ...{ chainId: 1, address: `0x${'aa'.repeat(20)}`, descriptor: 'Main Vault' },
   ...{ admins: [`0x${'5a'.repeat(20)}`], privilegedMethods: ['pause()'] },
@@ -48,7 +51,7 @@ export const watch = async (
     return services[0]?.since !== undefined;
   });
   const told = (to: string, said: string, times = 1) =>
-    until(`${to} hears: ${said}`, () => mailsTo(world, to, said).length >= times);
+    until(`${to} hears: ${said}`, () => mailsTo(world, to, said).length >= times, PATIENCE_MS);
   const critical = (protocol: string, txHash?: string) =>
     service.insertInspection({ protocol, assessment: 'critical', ...(txHash === undefined ? {} : { txHash }) });
   return { world, service, owner, told, critical, daemon, console, slack: world.sandbox.receivers.slack };

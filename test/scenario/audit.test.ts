@@ -76,4 +76,4 @@ test('in a backlog and beside two daemons nothing is taken for missing or lost',
   repair();
   await world.balanced(40_000);
   for (const daemon of daemons) expect(await daemon.metric('tocsin_audit_differences_total')).toBe(0);
-}, 60_000);
+});

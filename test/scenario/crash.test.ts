@@ -95,4 +95,4 @@ test.concurrent('Redis forgets everything under a running daemon', async ({ onTe
   world.critical('Bridge', 3);
   await world.delivered(50_000);
   expect(world.reconciler.balance().unexpected).toEqual([]);
-}, 60_000);
+});

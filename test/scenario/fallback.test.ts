@@ -72,7 +72,7 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   expect(world.reconciler.balance()).toMatchObject({ missing: [], doubled: [] });
   const diverted = await Promise.all([first, second].map((daemon) => daemon.metric('tocsin_fallback_alerts_total')));
   expect(diverted.reduce((sum, one) => sum + one, 0)).toBe(3);
-}, 90_000);
+});
 
 test.concurrent('without a fallback other people of the protocol hear of the broken channel', async ({
   onTestFinished: onFinished,
@@ -88,7 +88,7 @@ test.concurrent('without a fallback other people of the protocol hear of the bro
   await world.delivered(60_000);
   await until('the recovery is announced', () => told().length > 1);
   expect(told()).toHaveLength(2);
-}, 90_000);
+});
 
 test.concurrent('a channel that is gone: what dies goes to the fallback at once; its end is told once; and what leads nowhere goes there, too', async ({
   onTestFinished: onFinished,
@@ -151,4 +151,4 @@ test.concurrent('a Slack token is revoked, and the fallback is Slack as well: th
   const isAtFallback = () => receivers.slack.received().some(({ destination }) => destination === 'C0FALLBACK1');
   await until('the fallback has it as well', isAtFallback);
   expect(about(world, hash)).toHaveLength(1);
-}, 90_000);
+});

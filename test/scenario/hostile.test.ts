@@ -99,4 +99,4 @@ test('hostile texts are shown as text on all four kinds', async () => {
   });
   expect(inspections).toHaveLength(items.size);
   for (const { txHash, detections } of inspections) expect(detections).toEqual(items.get(txHash)?.detections);
-}, 90_000);
+});

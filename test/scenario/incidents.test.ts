@@ -72,12 +72,12 @@ test('six protocols, an acknowledgement, a downgrade of one, and nothing bad any
   expect(pagerduty.incidents()).toMatchObject([{ state: 'acknowledged', severity: 'critical', triggers: 6 }]);
 
   for (const { _id: id } of others) service.changeInspection(id, { assessment: 'suspecious' });
-  await until('the others are less bad', () => pagerduty.incidents()[0]?.severity === 'warning', 20_000);
+  await until('the others are less bad', () => pagerduty.incidents()[0]?.severity === 'warning');
   await until('there as well', () => opsgenie.alerts()[0]?.priority === 'P3');
   expect(pagerduty.incidents()).toMatchObject([{ state: 'acknowledged' }]);
 
   for (const { _id: id } of others) service.changeInspection(id, { assessment: 'ok' });
-  await until('it is over', () => pagerduty.openKeys().length + opsgenie.openAliases().size === 0, 40_000);
+  await until('it is over', () => pagerduty.openKeys().length + opsgenie.openAliases().size === 0);
   world.critical('Vault');
   await until('another transaction is another', () => pagerduty.openKeys().length + opsgenie.openAliases().size === 2);
   expect(pagerduty.incidents().map(({ state }) => state)).toEqual(['resolved', 'triggered']);

@@ -121,7 +121,7 @@ test.concurrent('providers and a proxy that cannot be reached any more show with
   onFinished(again.close);
   await until('it is ready again', async () => (await readiness(daemon)).code === 200);
   expect(await are('ok')()).toBe(true);
-}, 60_000);
+});
 
 /** Of a loop, in milliseconds: it may stand still for so long, and then for so long before the daemon ends. */
 const [STANDS, ENDS] = [2000, 8000];
@@ -159,7 +159,7 @@ test.concurrent('a queue that lets nothing through fails /livez; it passes when 
   expect(await daemon.ended).toBe(75);
   const [said] = daemon.log('the daemon cannot go on');
   expect(said?.reason).toMatch(/^the loop 'deliver:slack' has not run for \d+ s$/);
-}, 90_000);
+});
 
 test.concurrent('every metric has a standard prefix or ours, and the counts are those of the reconciler', async ({
   onTestFinished: onFinished,

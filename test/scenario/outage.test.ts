@@ -80,7 +80,7 @@ test.concurrent('Redis is killed in the middle of a backlog', async ({ onTestFin
   await redis.kill('SIGKILL');
   await redis.start();
   await world.delivered(40_000);
-}, 60_000);
+});
 
 test.concurrent('a daemon stops although Redis is away', async ({ onTestFinished: onFinished }) => {
   const { redis, redisUrl } = await startRedis(onFinished);

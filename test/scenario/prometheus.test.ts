@@ -109,7 +109,7 @@ describe('what a daemon exposes', () => {
   let exposed: Exposed;
   beforeAll(async () => {
     exposed = await exposeAll();
-  }, 60_000);
+  });
 
   test.each(asked)('$where asks for its metrics and labels, with values that there are: $expr', ({ expr }) => {
     const { selectors, grouping } = namesOf(expr);

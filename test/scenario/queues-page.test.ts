@@ -122,4 +122,4 @@ test('shows whoever is signed in what waits, as text, and changes nothing', asyn
   expect((await ask(path)).status).toBe(200);
   expect(await refusals(redis)).toEqual([]);
   if (chromiumPath !== undefined) await look(chromiumPath, daemon.url, `/queue/deliver-webhook/${id}`);
-}, 60_000);
+});

@@ -46,4 +46,4 @@ test('the documented user suffices for a daemon in good and bad times, and for t
   expect((await command('audit')).stderr).toBe('');
   expect((await command('check', '--online')).stdout).toMatch(/^ok {4}redis/m);
   expect(await refusals(redis)).toEqual([]);
-}, 90_000);
+});

@@ -216,4 +216,4 @@ test('no secret is on any surface, whatever fails and however it says so', async
   const stored = await dumpRedis(world);
   expect(stored).toContain(SECRETS.webhookPath);
   expect(leaksIn(stored, CONFIGURED)).toEqual([]);
-}, 60_000);
+});

@@ -29,7 +29,7 @@ test('two daemons poll different protocols, and one polls all when the other has
   await until('the other reads all', () => latestOf(other).size === NAMES.length);
   for (const name of NAMES) world.critical(name);
   await world.balanced();
-}, 60_000);
+});
 
 /** Daemons of one config, each with a way of its own to the service: over a proxy, which may be cut off. */
 const openWays = async (world: World) => {
@@ -64,7 +64,7 @@ test('what the service does not answer one daemon is read by the other', async (
   await until('it reads all again', () => latestOf(one).size === NAMES.length);
   for (const name of NAMES) world.critical(name);
   await world.balanced();
-}, 60_000);
+});
 
 test('the only protocol is given up by the daemon that is cut off from the service, as another reads it well', async () => {
   const alerts = { sources: ['inspections'] };
@@ -97,7 +97,7 @@ test('the only protocol is given up by the daemon that is cut off from the servi
   first?.link.heal();
   const before = first?.polls() ?? 0;
   await until('it has its share again', () => (first?.polls() ?? 0) > before + 5);
-}, 90_000);
+});
 
 test('with interval: auto a few protocols are read every second, and everybody can see it', async () => {
   const world = await startWorld({

@@ -13,6 +13,8 @@ export interface Breakage {
   what: string;
   /** The sentence that is told. */
   says: RegExp;
+  /** A busy machine makes it, too: what counts is what is told from then on until its end. */
+  mayComeByItself?: boolean;
   break(): unknown;
   mend(): unknown;
 }
@@ -49,12 +51,15 @@ export const playTroubles = async (
 ): Promise<void> => {
   const told = tolds(world);
   const shown = (trouble: ConditionName) => daemon.metric('tocsin_trouble', { trouble });
+  const counted = new Map<Breakage, [begun: number, over: number]>();
   const playOne = async (one: Breakage): Promise<void> => {
+    const [begun, over] = one.mayComeByItself ? [told.begun(one), told.over(one)] : [0, 0];
     await one.break();
-    await until(`told: ${one.what}`, () => told.begun(one) > 0, PATIENCE_MS);
+    await until(`told: ${one.what}`, () => told.begun(one) > begun, PATIENCE_MS);
     await until(`the metric has it: ${one.what}`, async () => (await shown(one.name)) > 0);
     await one.mend();
-    await until(`its end is told: ${one.what}`, () => told.over(one) > 0, PATIENCE_MS);
+    await until(`its end is told: ${one.what}`, () => told.over(one) > over, PATIENCE_MS);
+    if (one.mayComeByItself) counted.set(one, [told.begun(one) - begun, told.over(one) - over]);
   };
   for (const list of lists) {
     await Promise.all(list.map(playOne));
@@ -62,6 +67,6 @@ export const playTroubles = async (
   }
   const all = lists.flat();
   const once = all.map(({ what }) => [what, 1, 1]);
-  expect(all.map((one) => [one.what, told.begun(one), told.over(one)])).toEqual(once);
+  expect(all.map((one) => [one.what, ...(counted.get(one) ?? [told.begun(one), told.over(one)])])).toEqual(once);
   expect(told.withoutNextStep(all)).toEqual([]);
 };

@@ -51,7 +51,7 @@ test.concurrent('a Slack token is revoked and repaired: what waited is sent, and
   await world.balanced(40_000);
   expect((await daemon.ask('/readyz')).status).toBe(200);
   expect((await daemon.status()).dead).toBe(0);
-}, 60_000);
+});
 
 test.concurrent('Telegram cannot parse a message: it is sent without markup', async ({
   onTestFinished: onFinished,
@@ -142,4 +142,4 @@ test.concurrent('an announcement that its reader refuses reaches the fallback, a
   const { troubles } = await daemon.status();
   const trouble = troubles.find(({ of }) => of?.startsWith('webhook-'));
   expect(trouble?.announcedTo).toEqual(['oncall@example.com']);
-}, 60_000);
+});

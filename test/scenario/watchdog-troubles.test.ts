@@ -227,6 +227,7 @@ const ofTheDaemon = ({ world, write, isSwitchWell, disk }: Opened): Breakage[] =
       name: 'loop',
       what: 'the event loop is blocked',
       says: /the daemon stands still for \d+ ms at a time/,
+      mayComeByItself: true,
       break: () => {
         blocking = setInterval(block, 1200);
       },
@@ -347,7 +348,7 @@ test.concurrent('buttons and templates that fail are told once; the switch hears
   const { world, daemon, redis, calls } = opened;
   await daemon.watching();
   const [well, failed] = [`GET ${PING}`, `POST ${PING}/fail`];
-  await until('the switch is called', () => calls(well).length > 0, 40_000);
+  await until('the switch is called', () => calls(well).length > 0);
   await playTroubles(world, daemon, ofMessages(opened));
   await world.delivered();
 
@@ -356,7 +357,7 @@ test.concurrent('buttons and templates that fail are told once; the switch hears
   expect(await daemon.metric('tocsin_trouble', { trouble: 'redis' })).toBe(1);
   await redis.start();
   const before = calls(well).length;
-  await until('the switch is called again', () => calls(well).length > before, 40_000);
+  await until('the switch is called again', () => calls(well).length > before);
   await until('the metric says so', async () => (await daemon.metric('tocsin_trouble', { trouble: 'redis' })) === 0);
 
   await daemon.stop();
@@ -365,5 +366,5 @@ test.concurrent('buttons and templates that fail are told once; the switch hears
   // A daemon that starts has proven nothing yet.
   await again.watching();
   expect(calls(well).length + calls(failed).length).toBe(last);
-  await until('it is called again', () => calls(well).length + calls(failed).length > last, 40_000);
+  await until('it is called again', () => calls(well).length + calls(failed).length > last);
 }, 180_000);

@@ -33,4 +33,4 @@ test('a key that is refused is told to the operators once, with why, and once wh
   await until('the metric says so', async () => (await daemon.metric('tocsin_trouble', { trouble: 'service' })) === 0);
   expect(mails(world, 'cannot be read')).toHaveLength(1);
   expect(world.sandbox.receivers.smtp.received().filter(({ destination }) => destination !== OPS)).toEqual([]);
-}, 60_000);
+});

@@ -10,7 +10,7 @@ import { readProject } from '../deploy/compose-files.ts';
 import { runProgram, startDaemonProgram } from '../support/program.ts';
 
 /** The compiler takes longest of all, the more so where much runs at once. */
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+vi.setConfig({ hookTimeout: 120_000 });
 
 let main = '';
 

@@ -165,7 +165,7 @@ test('the smallest config of the README uses this Redis, and its page can be rea
   });
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
-}, 90_000);
+});
 
 test('what the service publishes is what the daemon listens on', async () => {
   const { services } = await setUp();

@@ -189,7 +189,7 @@ describe.skipIf(chromiumPath === undefined)('markup and scripts from outside (sk
     ends.push(() => rm(folder, { recursive: true }), browser.close);
     // What the policy would stop has to be text before that.
     await browser.tab.ignorePolicy();
-  }, 30_000);
+  });
 
   const look = async (): Promise<Looked> => {
     const { leads, ...looked } = (await browser.tab.evaluate(LOOK)) as Looked;
@@ -246,13 +246,13 @@ describe.skipIf(chromiumPath === undefined)('markup and scripts from outside (sk
         });
       }
     }
-  }, 60_000);
+  });
 
   test('run nothing while Redis gives no answer', async () => {
     for (const attack of ATTACKS) {
       await expectText('the page without Redis', attack, async (text) => browser.tab.open(await serve(text, true)));
     }
-  }, 60_000);
+  });
 
   test.each(CHANNEL_KINDS)(
     'run nothing in a preview of %s, and in the mail itself',
