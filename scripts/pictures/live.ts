@@ -171,9 +171,10 @@ const bodiesIn = ({ receivers: { slack, telegram, smtp } }: Sandbox) => ({
   }),
 });
 
-/** A play has transactions of its own: a message of an earlier one would grow. */
+/** A play has transactions of its own, made when it begins: a message of an earlier one would grow. */
 const stageOf = (sandbox: Sandbox, group: string): Stage => {
   const { service, receivers } = sandbox;
+  const txTimestamp = Date.now();
   const messages: Stage['messages'] = async (count, mails = 1) => {
     await until(
       `${count} messages`,
@@ -194,7 +195,7 @@ const stageOf = (sandbox: Sandbox, group: string): Stage => {
     write: (alert) => {
       const { _id, createdAt: _createdAt, updatedAt: _updatedAt, ...item } = (alert?.item ?? {}) as InspectionSeed;
       const txHash = hashOf(`${group} ${item.txHash}`);
-      return service.insertInspection({ ...item, txHash, txTimestamp: Date.now() });
+      return service.insertInspection({ ...item, txHash, txTimestamp });
     },
     acknowledge: async () => {
       const [first] = receivers.slack.received();
