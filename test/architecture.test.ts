@@ -153,7 +153,13 @@ const ROWS: Record<string, readonly string[]> = {
   'ledger/': [...GROUND, 'redis/', 'type ioredis'],
   'service/': [...GROUND, 'connection/', 'undici'],
   'channels/': [...GROUND, 'schema/', 'connection/', 'channels/content/', 'undici', 'ipaddr.js', 'zod'],
-  'channels/content/': [...GROUND, 'channels/chains.ts', '@noble/hashes/sha3.js', 'type liquidjs'],
+  'channels/content/': [
+    ...GROUND,
+    'channels/chains.ts',
+    'channels/digest-rank.ts',
+    '@noble/hashes/sha3.js',
+    'type liquidjs',
+  ],
   ...Object.fromEntries(
     CHANNEL_KINDS.map((kind) => [
       `channels/${kind}/`,

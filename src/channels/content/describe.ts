@@ -7,6 +7,7 @@ import { announcedText, uniteAnnouncements } from './announced.ts';
 import type { Content, Detection } from './content.ts';
 import { findingOf, type Reference, uniteFindings } from './finding.ts';
 import { inlineName, shortHex, text, UNKNOWN } from './foreign.ts';
+import { PROTOCOLS_MAX } from './gist.ts';
 import { headingOf, textHappened, titled } from './heading.ts';
 import {
   findingDetails,
@@ -19,6 +20,7 @@ import {
 import { linksOf, type Presentation } from './presentation.ts';
 import { noticeOf, protocolOf, type Reading, readInspection, type Wording, withRooms } from './reading.ts';
 import { followUpNotice, rankOf, severityOf, statedIn, withoutSeverity } from './severity.ts';
+import { mostTelling } from './telling.ts';
 
 /** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
 export const contentOf = (reading: Reading, { presentation, sentAt, grew }: Wording): Content => {
@@ -126,13 +128,14 @@ export const uniteReadings = (readings: readonly Reading[]): Reading => {
   if (ordered.length === 1) return worst;
   const owned = ordered.map((reading) => ({ ...reading, protocol: reading.protocols[0] ?? '' }));
   const byProtocol = [...Map.groupBy(owned, ({ protocol }) => protocol).values()];
-  const protocols = byProtocol.flatMap(([first]) => first?.protocol ?? []);
+  const each = byProtocol.length < 2 ? undefined : mostTelling(byProtocol.map(uniteReadings), PROTOCOLS_MAX);
+  const protocols = each?.flatMap((one) => one.protocols) ?? [worst.protocols[0] ?? ''];
   const notices = unique([...changesOf(ordered), ...ordered.flatMap(({ notice }) => notice ?? [])]);
   return {
     ...worst,
     protocols,
     finding: uniteFindings(owned.map(({ finding }) => finding)),
-    each: byProtocol.length < 2 ? undefined : byProtocol.map(uniteReadings),
+    each,
     detections: uniteDetections(
       owned.flatMap(({ protocol, detections }) => detections.map((detection) => ({ protocol, detection }))),
       protocols.length,

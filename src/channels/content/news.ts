@@ -9,6 +9,7 @@ import { headingOf } from './heading.ts';
 import { transactionLine } from './lines.ts';
 import { type Reading, readInspection, type Wording, withRooms } from './reading.ts';
 import { rankOf } from './severity.ts';
+import { mostTelling } from './telling.ts';
 
 /** What a group of readings is known by. */
 interface Known {
@@ -94,7 +95,10 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const known = knownOf(readings.slice(0, heard));
   const all = knownOf(readings);
   const newIn = (one: Reading): number => newDetectors(one, known).length;
-  const news = readings.slice(heard).toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
+  const sorted = readings
+    .slice(heard)
+    .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
+  const news = mostTelling(sorted, MOST_NAMED);
   const { text, about } = saidOf(all, known, news);
   const whole = uniteReadings(readings);
   const [worst = whole] = about;

@@ -180,6 +180,13 @@ describe('an incident of several protocols', () => {
     expect(content.details.filter(({ label }) => label === 'Protocol').map(({ value }) => value)).toEqual(names);
   });
 
+  test('has the one that differs from many decoys in the first lines, though it was found last', () => {
+    const decoys = Array.from({ length: 30 }, (_, n) => by(`Decoy ${n}`, { said: { flashLoan: 'x', drop: 'y' } }));
+    const content = contentOf(...decoys, by('Vault', { said: { mixer: 'All funds left' } }));
+    expect(content.gist).toHaveLength(10);
+    expect(linesOf(content).slice(0, 3)).toContain('Vault · All funds left');
+  });
+
   test('of a protocol that names no detector has its name', () => {
     const content = contentOf(by('Aster', { said: {} }), by('Birch', { said: { mixer: '' } }));
     expect(content.gist).toMatchObject([

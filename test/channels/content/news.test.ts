@@ -44,6 +44,12 @@ describe('what is new in a message that has grown', () => {
     expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Known before: Bridge, Dex, Yield']);
   });
 
+  test('names the protocol that differs from many decoys', () => {
+    const decoys = Array.from({ length: 30 }, (_, n) => of(`Decoy ${n}`, { flashLoan: 'x', drop: 'y' }));
+    const { title } = newsOf([of('Bridge', { mixer: 'm' })], ...decoys, of('Vault', { mixer: 'All funds left' }));
+    expect(title).toContain('Vault');
+  });
+
   test.each<[string, Alert[], Alert[], string, string[]]>([
     [
       'are protocols by which all of it is worse',
