@@ -128,13 +128,16 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     },
     onDead: fallback.onDead,
     onDisabled: disabled.disable,
-    onUnchanged: ({ kind, id }, what, why) =>
+    onAfterwards: ({ kind, id }, what, why) => {
+      const isChange = 'of' in what;
+      const outcome = why === undefined ? 'delivered' : 'dead';
+      metrics.afterwards.inc({ kind, what: isChange ? 'assessment' : 'reply', outcome });
+      if (why === undefined) return;
       log.warn(
         { kind, destination: id, ...what, message: scrub(why) },
-        'of' in what
-          ? 'the message above a follow-up was not changed'
-          : 'nobody was called by a reply when a message grew',
-      ),
+        isChange ? 'the message above a follow-up was not changed' : 'nobody was called by a reply when a message grew',
+      );
+    },
     onMoved: outageNotifier.onMoved,
     scrub,
     isStopping,

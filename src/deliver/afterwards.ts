@@ -141,7 +141,7 @@ const attempt = async (
 
 /** In its slot, which is used up in any case. */
 const carryOut = async (run: JobRun, next: Afterwards, dependencies: DeliverDependencies): Promise<Verdict> => {
-  const { onUnchanged = () => {}, now } = dependencies;
+  const { onAfterwards = () => {}, now } = dependencies;
   const job = { ...run.job, firstTriedAt: run.job.firstTriedAt ?? now() };
   // It may have grown until it was claimed, or somebody has replied.
   const plan = await planOf(job, next, dependencies);
@@ -156,6 +156,7 @@ const carryOut = async (run: JobRun, next: Afterwards, dependencies: DeliverDepe
     case 'delivered':
       await composed.sent(plan.earlier.handle);
       await plan.note();
+      onAfterwards(job.destination, next);
       return goOn(job, dependencies);
     case 'readdress':
       return follow({ job }, decision.address, dependencies);
@@ -167,7 +168,7 @@ const carryOut = async (run: JobRun, next: Afterwards, dependencies: DeliverDepe
         return tryAgain({ ...job, unknownSince: decision.unknownSince }, decision, dependencies);
       }
   }
-  if (error) onUnchanged(job.destination, next, error.message);
+  if (error) onAfterwards(job.destination, next, error.message);
   return goOn(job, dependencies);
 };
 

@@ -111,8 +111,8 @@ export interface DeliverDependencies {
   onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** The destination has another address from now on. Default: nothing. */
   onMoved?(destination: Destination, address: string): Promise<void>;
-  /** A message stays as it was, or without its reply, for this reason. Default: nothing. */
-  onUnchanged?(destination: Destination, what: Afterwards, why: string): void;
+  /** A message was changed, or got its reply; `why`: it was given up, for this reason. Default: nothing. */
+  onAfterwards?(destination: Destination, what: Afterwards, why?: string): void;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
   /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */

@@ -118,6 +118,11 @@ const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ),
   digests: counter('digests_total', 'Digests that were delivered.', ['kind']),
   digestAlerts: counter('digest_alerts_total', 'Alerts in digests that were delivered.', ['kind']),
+  afterwards: counter(
+    'message_changes_total',
+    'Replies with a sound below messages that grew, and messages that were changed to say a new assessment; dead: given up.',
+    ['kind', 'what', 'outcome'],
+  ),
   slotWaits: counter('send_slot_waits_total', 'Times that a message had to wait for its rate limit.', ['kind']),
   slotWaitSeconds: counter('send_slot_wait_seconds_total', 'How long messages had to wait for their rate limit.', [
     'kind',

@@ -273,7 +273,9 @@ describe('what is new in a message that has grown', () => {
       ],
       {
         respond: ({ replyTo }) => (replyTo === undefined ? undefined : failure('bad-message')),
-        onUnchanged: (_destination, what) => void unchanged.push(what),
+        onAfterwards: (_destination, what, why) => {
+          if (why !== undefined) unchanged.push(what);
+        },
       },
     );
     expect([sounds.length, jobs.size, await dead.count(), unchanged]).toEqual([1, 0, 0, [{ txHash: HASH }]]);

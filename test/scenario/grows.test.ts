@@ -96,6 +96,9 @@ test('an incident that grows to six protocols makes three sounds; whoever has ac
   await until('a later one is there', () => heardOf(world, later).slack().length > 0);
   await Promise.all(daemons.map((daemon) => daemon.idle()));
   expect([heard.slack().length, heard.telegram().length]).toEqual([3, 3]);
+  const replies = { what: 'reply', outcome: 'delivered' };
+  const counted = await Promise.all(daemons.map((daemon) => daemon.metric('tocsin_message_changes_total', replies)));
+  expect(counted.reduce((sum, one) => sum + one, 0)).toBe(8);
   for (const { raw } of heard.slack().slice(1)) {
     expect(raw).toMatchObject({ threadTs: first?.id, isBroadcast: true });
   }

@@ -68,7 +68,7 @@ export interface DeliveriesSetUp {
   /** In how many parts an alert is sent. Default: one. */
   partsOf?(alert: Alert): number;
   onMoved?(destination: Destination, address: string): Promise<void>;
-  onUnchanged?: DeliverDependencies['onUnchanged'];
+  onAfterwards?: DeliverDependencies['onAfterwards'];
   /** Happens while an outage is being announced. */
   whileAnnouncing?(): Promise<void>;
 }
@@ -193,7 +193,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       : {}),
     onAttempt: (event) => void attempts.push(event),
     onMoved,
-    ...(options.onUnchanged && { onUnchanged: options.onUnchanged }),
+    ...(options.onAfterwards && { onAfterwards: options.onAfterwards }),
     scrub: (text) => text,
     concurrency: 20,
     timeoutMs: 5000,
