@@ -11,14 +11,24 @@ interface AnnouncedTroubles extends Announced {
   conditions: Condition[];
 }
 
+/** A frozen Redis holds a look up: what the look before and the first one after it find has lasted for nobody knows how long. */
+const LEAST_LOOKS = 3;
+
 /** For how long this daemon has seen each of these without a break, in milliseconds. */
 const createSightings = (monotonic: () => number) => {
-  let since: ReadonlyMap<string, number> = new Map();
+  let seen: ReadonlyMap<string, { since: number; looks: number }> = new Map();
   return {
     look: (keys: readonly string[]): void => {
-      since = new Map(keys.map((key) => [key, since.get(key) ?? monotonic()]));
+      const again = (key: string) => {
+        const { since = monotonic(), looks = 0 } = seen.get(key) ?? {};
+        return { since, looks: looks + 1 };
+      };
+      seen = new Map(keys.map((key) => [key, again(key)]));
     },
-    forMs: (key: string): number => monotonic() - (since.get(key) ?? monotonic()),
+    forMs: (key: string): number => {
+      const { since = monotonic(), looks = 0 } = seen.get(key) ?? {};
+      return looks < LEAST_LOOKS ? 0 : monotonic() - since;
+    },
   };
 };
 

@@ -68,9 +68,24 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
       time.elapsed += 15_000;
     }
   };
+  /** Rounds hang for a minute and a half. */
+  const silence = (): void => {
+    time.elapsed += 90_000;
+  };
   const told = () => sent.splice(0).map(({ about, message, to }) => ({ about, message, to }));
-  return { state, run, told, outages, lines };
+  return { state, run, silence, told, outages, lines };
 };
+
+test('what stands at two looks, between which Redis was silent for long, is no news yet', async () => {
+  const { state, run, silence, told } = setUp();
+  state.troubles = [DISK];
+  await run(1);
+  silence();
+  await run(1);
+  expect(told()).toEqual([]);
+  await run(1);
+  expect(told()).toMatchObject([{ about: 'trouble.begun' }]);
+});
 
 test('a trouble is told once over all daemons when it lasts, and once when it is over', async () => {
   const { state, run, told } = setUp();
