@@ -71,7 +71,7 @@ const CONDITIONS = {
   /** Nothing is inspected of a protocol. */
   silent: {
     ...{ ...BLIND, ...NO_STOP, hears: 'people', partOf: 'service' },
-    effect: 'If the service has stopped to inspect, no alert can be found',
+    effect: 'If the service has stopped inspecting, no alert can be found',
     todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   },
   /** A service's list of protocols does not come whole, or one of them is too large. */
@@ -147,7 +147,7 @@ const CONDITIONS = {
   /** That of `dataDir` is nearly full. */
   disk: {
     ...OF_ONE,
-    effect: 'Alerts are found and sent, until the disk is full: then Redis takes no more',
+    effect: 'Alerts are found and sent until the disk is full: then Redis takes no more, and no alert is sent',
     todo: 'free space there, or give dataDir a larger disk',
   },
   /** It differs from the service's or from Redis'. */

@@ -38,7 +38,7 @@ export interface DigestItem {
   headline: string;
   /** Several as `Vault A + 2 more`. */
   protocol: string;
-  /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `1 of 300 on this contract`, `90 %`. */
+  /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `only 1 of 300 on this contract`, `90 %`. */
   reasons: string[];
   /** How many items this one stands for, as they have the same title and say the same; 0 for those that another stands for. */
   alike: number;

@@ -100,7 +100,7 @@ function* raritiesOf(all: readonly Traits[]): Sliced<Rarity[]> {
       const count = sharers[index] ?? all.length;
       const doublings = Math.min(RAREST, Math.floor(usual - Math.log2(count)));
       return doublings >= RARE && doublings > known.doublings
-        ? { doublings, reason: `${count} of ${all.length.toLocaleString('en')} ${respect.text}` }
+        ? { doublings, reason: `only ${count} of ${all.length.toLocaleString('en')} ${respect.text}` }
         : known;
     });
   }

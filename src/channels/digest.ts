@@ -89,7 +89,7 @@ const noticeOf = (alerts: readonly Alert[]): string | undefined => {
     ...texts,
     ...(truncated > 0 ? [`Of ${truncated} only a part is here: the service gave too much of them.`] : []),
     ...(more > 0 ? [`And ${more} more reason${more === 1 ? '' : 's'}.`] : []),
-    ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
+    ...(replay ? ['Replay: these were found earlier, and somebody sends them again on purpose.'] : []),
   ];
   return notices.length === 0 ? undefined : notices.join(' ');
 };

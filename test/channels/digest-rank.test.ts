@@ -34,12 +34,12 @@ describe('the order of a digest', () => {
   });
 
   test.each<[string, Partial<Traits>, string]>([
-    ['detectors', { detectors: ['b', 'c'] }, '1 of 41 with these detectors'],
-    ['a detector', { detectors: ['a', 'z'] }, '1 of 41 with these detectors'],
-    ['a contract', { contracts: ['0xc', '0xd'] }, '1 of 41 on this contract'],
-    ['a protocol', { protocols: ['Vault', 'Bridge'] }, '1 of 41 in this protocol'],
-    ['a method', { methods: ['sweep'] }, '1 of 41 with this method'],
-    ['an origin', { origins: ['0xp'] }, '1 of 41 from this origin'],
+    ['detectors', { detectors: ['b', 'c'] }, 'only 1 of 41 with these detectors'],
+    ['a detector', { detectors: ['a', 'z'] }, 'only 1 of 41 with these detectors'],
+    ['a contract', { contracts: ['0xc', '0xd'] }, 'only 1 of 41 on this contract'],
+    ['a protocol', { protocols: ['Vault', 'Bridge'] }, 'only 1 of 41 in this protocol'],
+    ['a method', { methods: ['sweep'] }, 'only 1 of 41 with this method'],
+    ['an origin', { origins: ['0xp'] }, 'only 1 of 41 from this origin'],
   ])('has first what is rare by %s, and says so', (_what, changes, reason) => {
     const all = [...many(40, { percent: 100 }), traits({ at: 99, ...changes })];
     expect(orderOf(all)[0]).toBe(40);

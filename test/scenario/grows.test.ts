@@ -109,7 +109,7 @@ test('an incident that grows to six protocols makes three sounds; whoever has ac
       .slice(1)
       .map(({ raw }) => raw.replyTo),
   ).toEqual([message?.raw.messageId, message?.raw.messageId]);
-  expect(lastEdits(heard).every((text) => / grew 5 times, last \+\d+ s/.test(text))).toBe(true);
+  expect(lastEdits(heard).every((text) => / updated 5 times, last \+\d+ s/.test(text))).toBe(true);
 });
 
 test('at a mailbox it makes two or three mails, the last of which says the whole, also where another daemon goes on', async () => {

@@ -108,7 +108,10 @@ const missingLine = ({ transaction }: Finding, detections: readonly Detection[])
     ...(detections.length === 0 ? ['what was found'] : []),
     ...(transaction === undefined ? ['in which transaction'] : []),
   ];
-  const look = transaction === undefined ? 'the inspection up there' : 'at the transaction';
+  const look =
+    transaction === undefined
+      ? 'the inspection up at the monitoring service, by its id in the details'
+      : 'at the transaction';
   return missing.length === 0 ? [] : [[words(`The service does not say ${missing.join(' or ')}: look ${look}.`)]];
 };
 
@@ -133,12 +136,12 @@ const passed = (from: number, to: number): string | undefined => {
 };
 
 const growthPieces = ({ times }: Growth, after: string | undefined): Piece[] => [
-  words(` · grew ${times === 1 ? 'once' : `${times} times`}`),
+  words(` · updated ${times === 1 ? 'once' : `${times} times`}`),
   ...(after === undefined ? [] : [words(`, ${times === 1 ? '' : 'last '}+${after}`)]),
 ];
 
 /**
- * `02:40:47 UTC · inspected +14 s · sent +15 s`, `02:40:47 UTC · sent +1 s · grew 4 times, last +4 s`: the first moment by the
+ * `02:40:47 UTC · inspected +14 s · sent +15 s`, `02:40:47 UTC · sent +1 s · updated 4 times, last +4 s`: the first moment by the
  * clock, the others by what passed since. Moments are epoch milliseconds by their word, which is empty for the
  * transaction's own; NaN is left out.
  */

@@ -37,7 +37,9 @@ export const followUpNews = ({ is }: FollowUp, said: string): string => {
 
 /** The same as a sentence of its own. */
 export const followUpNotice = ({ is }: FollowUp, news: string): string =>
-  `Follow-up: ${is === undefined ? 'the service has taken this finding off its list. ' : ''}${news}`;
+  is === undefined
+    ? `Follow-up: the service has taken this finding off its list. ${news}`
+    : `Follow-up: ${news.replace(/[^.]$/, '$&.')} The service gives no reason: check the transaction before you stand down.`;
 
 /** The worst first, as the service and other monitors spell them. */
 const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;

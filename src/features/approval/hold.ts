@@ -43,8 +43,8 @@ export const heldText = (
   const listed = protocols.length === 1 ? '' : `The service lists it for ${namesText(protocols, NAMED)}. `;
   return [
     `A ${isRevoked ? 'revoked' : 'new'} destination of ${namesText(protocols, 1)} waits for approval: ${capital(nameOf(destination))}.`,
-    `${listed}Nothing is sent there before that: ${held === 1 ? 'one alert is' : `${held} alerts are`} held so far, and the fallback gets what is held.`,
-    `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the service, and change the API key.`,
+    `${listed}Until somebody approves it, nothing is sent there: ${held === 1 ? 'one alert is' : `${held} alerts are`} held so far. The fallback gets them meanwhile.`,
+    `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the monitoring service, and change the API key that you have there.`,
   ].join('\n');
 };
 

@@ -40,7 +40,7 @@ export const unreadText = (subject: Subject & { watched: number; comesAndGoes: b
   return [
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
-    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.`,
+    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} As soon as it answers again, what was missed is read: those alerts come late, and none is lost.`,
     `${TO_DO}see whether the service answers and takes the API key. To ask it, run: tocsin check --online`,
     ...(comesAndGoes ? [COMES_AND_GOES] : []),
   ].join('\n');

@@ -32,7 +32,7 @@ export const silentText = (service: string, silent: readonly SilentProtocol[]): 
       : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
   return [
     ...what,
-    `The monitoring service ${service} answers, but it may have stopped to inspect. If it has, no alert can be found.`,
+    `The monitoring service ${service} answers, but it may have stopped inspecting. If it has, no alert can be found.`,
     `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
   ].join('\n');
 };

@@ -135,7 +135,7 @@ const remedyOf = (all: readonly ChangeWords[]): string => {
 };
 
 const advice = (all: readonly ChangeWords[]): string =>
-  `${TO_DO}if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
+  `${TO_DO}if none of you did this, somebody else has access to the monitoring service: change the API key that you have there; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
 
 /** What becomes of the alerts of a protocol that nobody reads any more. */
 const WHO_HEARS = 'Its alerts reach no person by its own channels now, only by the fallback, where there is one.';

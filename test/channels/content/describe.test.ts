@@ -95,13 +95,13 @@ suite('an inspection', () => {
   test('says in one sentence what the service left out', () => {
     expect(linesOf({ txHash: null, txOrigin: '', assets: 7 })).toEqual([
       'Call liquidateCall',
-      'The service does not say in which transaction: look the inspection up there.',
+      'The service does not say in which transaction: look the inspection up at the monitoring service, by its id in the details.',
     ]);
     expect(linesOf({ detections: {} }).at(-1)).toBe(
       'The service does not say what was found: look at the transaction.',
     );
     expect(linesOf({ detections: {}, txHash: null }).at(-1)).toBe(
-      'The service does not say what was found or in which transaction: look the inspection up there.',
+      'The service does not say what was found or in which transaction: look the inspection up at the monitoring service, by its id in the details.',
     );
     // The transaction, which is linked, has both.
     expect(linesOf({ txOrigin: null, assets: [] }).join()).not.toContain('The service');
@@ -174,8 +174,8 @@ suite('times', () => {
     const sent = { presentation: createPresentation(), sentAt: Date.parse('2026-11-20T10:07:13Z') };
     const grown = (times: number) =>
       lineText(describe(inspectionAlert(), { ...sent, grew: { times, at: sent.sentAt + 3000 } }).times);
-    expect(grown(4)).toBe('10:07:12 UTC · sent +1 s · grew 4 times, last +4 s');
-    expect(grown(1)).toBe('10:07:12 UTC · sent +1 s · grew once, +4 s');
+    expect(grown(4)).toBe('10:07:12 UTC · sent +1 s · updated 4 times, last +4 s');
+    expect(grown(1)).toBe('10:07:12 UTC · sent +1 s · updated once, +4 s');
   });
 
   test('another day is named', () => {
@@ -403,7 +403,9 @@ suite('a follow-up', () => {
         /^(?:the service calls it [a-z ]+|This does not mean that nothing happened: check the transaction)\. It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”$/,
       ),
       isFollowUp: true,
-      notice: expect.stringMatching(/^Follow-up: the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*”$/),
+      notice: expect.stringMatching(
+        /^Follow-up: the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*”(?:\. The service gives no reason: .* stand down\.)?$/,
+      ),
       detections: [],
     });
     expect(content.lines.map(lineText)).toEqual(['0x5d1c…ab12 on Base']);

@@ -29,6 +29,9 @@ test('that an inspection is gone does not mean that nothing happened', () => {
   );
   expect(followUpNotice(gone, news)).toBe(`Follow-up: the service has taken this finding off its list. ${news}`);
   expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now.')).toBe(
-    'Follow-up: the service calls it ok now.',
+    'Follow-up: the service calls it ok now. The service gives no reason: check the transaction before you stand down.',
+  );
+  expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now. It was: “x”')).toBe(
+    'Follow-up: the service calls it ok now. It was: “x”. The service gives no reason: check the transaction before you stand down.',
   );
 });

@@ -153,7 +153,7 @@ describe('a follow-up by mail', () => {
     const followUp = { of: 'first', was: 'critical', is: 'ok' };
     const alert = inspectionAlert({ type: 'inspection.downgraded', followUp });
     expect(shown(alert).text).toMatch(
-      /^Follow-up: the service calls it ok now\. It was: “Borrowed .*”\n🟢 OK \(was CRITICAL\)\n/,
+      /^Follow-up: the service calls it ok now\. It was: “Borrowed .*”\. The service gives no reason: .*\n🟢 OK \(was CRITICAL\)\n/,
     );
     expect(bodyOf(alert).subject).toBe(
       '[OK] Lending Pool · Lending vault (was CRITICAL): the service calls it ok now. It was: “Borrowed 12,400…” (0x5d1c…ab12)',

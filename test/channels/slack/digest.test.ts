@@ -218,7 +218,7 @@ describe('a digest', () => {
     expect(read(only(compose(storm(10, { notice })))).text).toContain(notice);
     const replayed = only(compose(storm(10, { replay: true })));
     expect(replayed.text).toMatch(/^🔴 REPLAY: /);
-    expect(read(replayed).text).toMatch(/forwarded again/);
+    expect(read(replayed).text).toMatch(/sends them again on purpose/);
   });
 
   test.each(HOSTILE_TEXTS)('hostile text stays text: %j', (hostile) => {

@@ -164,7 +164,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination of “Lending Pool” waits for approval: Slack C9.\nNothing is sent there before that: one alert is held so far, and the fallback gets what is held.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the service, and change the API key.`,
+          `A new destination of “Lending Pool” waits for approval: Slack C9.\nUntil somebody approves it, nothing is sent there: one alert is held so far. The fallback gets them meanwhile.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the monitoring service, and change the API key that you have there.`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],

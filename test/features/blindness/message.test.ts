@@ -7,7 +7,7 @@ test('a service that cannot be read', () => {
   expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12, comesAndGoes: false })).toBe(
     [
       'The monitoring service main cannot be read: connect ECONNREFUSED 10.0.0.1:443.',
-      'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.',
+      'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. As soon as it answers again, what was missed is read: those alerts come late, and none is lost.',
       'To do: see whether the service answers and takes the API key. To ask it, run: tocsin check --online',
     ].join('\n'),
   );

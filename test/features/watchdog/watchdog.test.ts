@@ -98,7 +98,7 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
       about: 'trouble.begun',
       message: [
         'At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
-        'Since 2026-11-22 09:58:00 UTC. Alerts are found and sent, until the disk is full: then Redis takes no more.',
+        'Since 2026-11-22 09:58:00 UTC. Alerts are found and sent until the disk is full: then Redis takes no more, and no alert is sent.',
         'To do: free space there, or give dataDir a larger disk.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
@@ -132,7 +132,7 @@ test('many troubles at once are one message, over no channel that is one of them
     '1. Slack does not work: invalid_auth. Since 2026-11-22 09:58:00 UTC. Alerts for it wait, and are delivered by themselves when it works.',
     expect.stringMatching(/^To do: fix it under channels /),
     expect.stringMatching(
-      /^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\. Alerts are found and sent, until .*\.$/,
+      /^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\. Alerts are found and sent until .*\.$/,
     ),
     'To do: free space there, or give dataDir a larger disk.',
     '3. 2 deliveries are dead and kept. Since 2026-11-22 10:00:00 UTC. They are kept, and not sent again by themselves.',
