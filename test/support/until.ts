@@ -6,7 +6,7 @@ const PAUSE_MS = { least: 10, most: 100 };
 export const until = async <T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 45_000,
+  timeoutMs = 100_000,
 ): Promise<NonNullable<T>> => {
   const begun = Date.now();
   for (;;) {
