@@ -77,9 +77,12 @@ const checkSettings = (info: Info): RedisFinding[] => {
   return findings;
 };
 
+const isAnswer = (error: Error): boolean => error.name === 'ReplyError' || troubleOf(error, '') !== undefined;
+
 /** What a node says of itself; undefined where it does not answer in time. */
 const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | undefined> => {
-  const asked = node.info().catch((error: Error) => error);
+  // A connection that ended under the question is no answer: what ended it comes as an event.
+  const asked = node.info().catch((error: Error) => (isAnswer(error) ? error : new Promise<never>(() => {})));
   const answer = await withinTime(asked, patience);
   return typeof answer === 'string' ? parseInfo(answer) : answer;
 };

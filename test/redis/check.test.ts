@@ -33,25 +33,27 @@ const connect = (port: number, credentials = ''): RedisClient => {
   return redis;
 };
 
+const listen = async (server: Server): Promise<number> => {
+  undo.push(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
 /** Speaks just enough of the old protocol to claim what no installed Redis would say. */
-const impostor = async (info: string): Promise<number> => {
+const impostor = (info: string): Promise<number> => {
   const answers: Record<string, string> = {
     hello: '-ERR unknown command `HELLO`\r\n',
     info: `$${info.length}\r\n${info}\r\n`,
   };
-  const server: Server = createServer((socket) => {
+  const server = createServer((socket) => {
     socket
       .on('error', () => {})
       .on('data', (data) => {
         const commands = data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
         for (const [, command = ''] of commands) socket.write(answers[command.toLowerCase()] ?? '+OK\r\n');
       });
-  }).listen(0, '127.0.0.1');
-  undo.push(() => server.close());
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  });
+  return listen(server);
 };
 
 test('a Redis that keeps everything has no findings', async () => {
@@ -167,6 +169,16 @@ test.each([
   );
   const redis = openAt(`redis://${credentials}127.0.0.1:${port}${database}`);
   expect(await checkRedis(redis, HERE)).toEqual([{ name: 'refused', message: expect.stringMatching(said) }]);
+});
+
+test('a question that ended with its connection is no answer: what refused the connection is named', async () => {
+  const { port } = await serve('--requirepass', 'right');
+  const redis = openAt(`redis://:wr0ng@127.0.0.1:${port}`);
+  // On a slow machine this comes before the refusal.
+  redis.info = () => Promise.reject(new Error('Connection is closed.'));
+  expect(await checkRedis(redis, HERE)).toEqual([
+    { name: 'refused', message: expect.stringMatching(/refuses our user and password \(WRONGPASS\)/) },
+  ]);
 });
 
 test('a node of a Cluster that refuses us is named, too', async () => {
