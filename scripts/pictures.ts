@@ -20,8 +20,8 @@ const DOCUMENT = 'docs/messages.md';
 export const WORDS_BEFORE = 'scripts/pictures/words-before.json';
 export const WORDS = 'scripts/pictures/words.json';
 
-/** As for the commands: what is needed is not there. */
-const UNAVAILABLE = 69;
+/** As for the commands: a wrong option; what is needed is not there. */
+const [USAGE, UNAVAILABLE] = [64, 69];
 
 const say = (text: string): void => {
   process.stdout.write(`pictures: ${text}\n`);
@@ -59,6 +59,11 @@ const writeIndex = async (artist: Artist, channels: Channels): Promise<void> => 
 };
 
 const main = async ([flag, only = '']: readonly string[]): Promise<void> => {
+  if (flag !== undefined && (flag !== '--only' || only === '')) {
+    say('usage: pictures.ts [--only NAME]');
+    process.exitCode = USAGE;
+    return;
+  }
   if (chromiumPath === undefined) {
     say('there is no Chromium in PATH: install chromium (apt-get, dnf, brew --cask), or Google Chrome');
     process.exitCode = UNAVAILABLE;
