@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from '../channels/channel.ts';
 import { readerAt } from '../channels/registry.ts';
 import type { WithButtons } from '../deliver/stage.ts';
-import { createThreadClaims } from '../deliver/threads.ts';
+import { createThreadClaims } from '../deliver/thread-store.ts';
 import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
 import { createAttach } from '../features/acknowledgement/attach.ts';
 import { createLinkPages } from '../features/acknowledgement/link.ts';

@@ -193,7 +193,7 @@ function* placed(all: readonly Read[], wording: Wording, timeZone: string): Slic
   }));
 }
 
-/** So many that are alike have a line each, with its transaction; more are one, or a flood would hide what else there is. */
+/** Up to this many items that are alike have a line each. More become one line, or a flood would hide everything else. */
 const FEW = 10;
 
 /** One for each incident, the worst first. */

@@ -21,7 +21,8 @@ import {
   runStages,
   withoutSlot,
 } from './stage.ts';
-import { ASK_AGAIN_MS, type Earlier, type Threads } from './threads.ts';
+import type { Earlier } from './thread-store.ts';
+import { ASK_AGAIN_MS, type Threads } from './threads.ts';
 
 /** More at once have come as a digest. */
 const MOST_CHANGES = 5;

@@ -243,7 +243,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
-    /** Nothing had to be sent: where this was the probe of an open circuit, the next message is. */
+    /** Nothing had to be sent: where this was the probe of an open circuit, the next message is the probe. */
     unasked: async (destination: Destination): Promise<void> => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await circuits.release(ids);

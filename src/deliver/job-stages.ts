@@ -144,7 +144,7 @@ export const pause: JobStage = async ({ job, alerts, pausedUntil }, dependencies
 const waitsForMore = ({ job, alerts }: JobRun, { groupWaitMs = 0 }: Batching): boolean =>
   groupWaitMs > 0 && isFresh(job) && !alerts.every(isSample);
 
-/** What was put off is due at one moment, in several jobs: so long it gathers, at least, to be one message. */
+/** Jobs that were put off are due at the same moment. They gather for at least this long, to become one message. */
 const GATHER_MS = 1000;
 
 /** Durable in the new batch before the old one is dropped. */
@@ -185,7 +185,7 @@ export const batch: JobStage = async (run, dependencies) => {
 
 /**
  * Alerts wait where a message cannot grow, and people have just heard of their transaction twice; all others go on. Then they
- * join a batch, and are one message. A digest says something once, and holds nothing up.
+ * join a batch, and are one message. Digests are not put off.
  */
 export const putOff: JobStage = async (run, dependencies) => {
   const { threads, batching, canAmend, givesHandle = () => true, isDigest = () => false } = dependencies;

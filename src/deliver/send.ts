@@ -3,7 +3,7 @@ import type { Alert } from '../alert.ts';
 import type { Growth, Message } from '../channels/channel.ts';
 import { composeAgain, plainer, withoutButtons } from './compose.ts';
 import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
-import type { Earlier } from './threads.ts';
+import type { Earlier } from './thread-store.ts';
 
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;

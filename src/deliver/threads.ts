@@ -3,26 +3,11 @@
  * is recent. Nobody hears a message grow: what is new in it is owed a reply with a sound. A follow-up is sent below the
  * alert that it follows, whose message then says the new assessment.
  */
-import { randomUUID } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, firedDetectors, isSample } from '../alert.ts';
 import type { Growth } from '../channels/channel.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reassessed } from '../queue/job.ts';
-import { RELEASE } from '../redis/lock.ts';
-
-export interface Earlier {
-  /** Of the message that was sent, see `channels/channel.ts`. */
-  handle: string;
-  /** Its alerts, which an amended message has to contain as well; empty where it can only be replied to. */
-  alerts: Alert[];
-  /** Epoch milliseconds: when it says that it was sent. Absent where it can only be replied to. */
-  sentAt?: number;
-  /** Absent where it has not. */
-  grew?: Growth;
-  /** It cannot grow, and what is found now is of another protocol, or worse than it says of its protocol. */
-  isOutdone?: boolean;
-}
+import type { Earlier, Remembered, ThreadStore } from './thread-store.ts';
 
 /** What was remembered of messages when a job was begun, by transaction. */
 export type Recalled = ReadonlyMap<string, Remembered | undefined>;
@@ -31,17 +16,6 @@ export type Recalled = ReadonlyMap<string, Remembered | undefined>;
 interface Recall {
   known: Recalled;
   quiet?: { alerts: readonly Alert[]; until: number };
-}
-
-/** What is remembered of a message. */
-export interface Remembered extends Earlier {
-  sentAt: number;
-  /** Epoch milliseconds: until when it takes in inspections of its transaction. */
-  growsUntil: number;
-  /** How many of its alerts, from the first, people have heard of with a sound. */
-  heard: number;
-  /** Epoch milliseconds: when they last did. */
-  loudAt: number;
 }
 
 /** The most urgent last; an undocumented word is less urgent than all. */
@@ -72,13 +46,13 @@ const BETWEEN_REPLIES_MS = 30_000;
 const quietUntil = ({ loudAt, sentAt }: Remembered, now: number): number | undefined =>
   loudAt > sentAt && now >= loudAt && now < loudAt + BETWEEN_REPLIES_MS ? loudAt + BETWEEN_REPLIES_MS : undefined;
 
-/** Nobody watches for it, and none has waited as long before: so no alert is put off twice. */
+/** Samples never wait, as somebody watches for them. Nor does an alert that is older than the wait: none is put off twice. */
 const mayWait = (alerts: readonly Alert[], now: number): boolean =>
   alerts.every((alert) => !isSample(alert) && now - Date.parse(alert.readAt) < BETWEEN_REPLIES_MS);
 
 /**
- * When people are to hear what they have only seen, in epoch milliseconds; undefined where there is nothing new. Whoever has
- * acknowledged, and so looks at something else by now, hears of anything, and at once.
+ * When people are to hear what they have only seen, in epoch milliseconds; undefined where there is nothing new. People who
+ * have acknowledged look at something else by now: they hear of everything, and at once.
  */
 const replyDueAt = (message: Remembered, isAcknowledged: boolean, now: number): number | undefined => {
   const { alerts, heard } = message;
@@ -112,61 +86,8 @@ const afterSent = (
     : { ...own, alerts: earlier.alerts.toSpliced(heard, 0, ...alerts), heard: heard + alerts.length, loudAt: sentAt };
 };
 
-/** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
-const CLAIM_MS = 60_000;
-
 /** A job that found its message claimed asks again after this many milliseconds: by then it is changed. */
 export const ASK_AGAIN_MS = 700;
-
-const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
-  `${prefix}:thread:${destination}:${txHash}`;
-
-/** Reserves a message that grows, over all daemons. */
-export const createThreadClaims = (redis: Redis | Cluster, prefix: string) => ({
-  /** Of the message about a transaction. Gives what ends the claim; undefined where somebody else has it. */
-  claim: async (destination: Destination['id'], txHash: string): Promise<(() => Promise<void>) | undefined> => {
-    const key = `${keyIn(prefix, destination, txHash)}:claim`;
-    const owner = randomUUID();
-    if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return undefined;
-    return async () => {
-      await redis.eval(RELEASE, 1, key, owner);
-    };
-  },
-});
-
-export type ThreadClaims = ReturnType<typeof createThreadClaims>;
-
-/** Where messages are remembered, by destination and transaction. */
-export interface ThreadStore extends ThreadClaims {
-  read(destination: Destination['id'], hashes: readonly string[]): Promise<(Remembered | undefined)[]>;
-  /** `forMs`: of a small message, and of a large one. Left out: it keeps its expiry; if it has just expired, it stays away. */
-  write(
-    destination: Destination['id'],
-    txHash: string,
-    known: Remembered,
-    forMs?: { small: number; large: number },
-  ): Promise<void>;
-  keep(destination: Destination['id'], txHash: string, forMs: number): Promise<void>;
-}
-
-/** Larger messages are remembered only while they may grow: Redis would hold each for hours. */
-const LARGE_BYTES = 32_000;
-
-export const createThreadStore = (redis: Redis | Cluster, prefix: string): ThreadStore => ({
-  ...createThreadClaims(redis, prefix),
-  read: async (destination, hashes) => {
-    const found = await redis.mget(...hashes.map((hash) => keyIn(prefix, destination, hash)));
-    return found.map((json) => (json === null ? undefined : (JSON.parse(json) as Remembered)));
-  },
-  write: async (destination, txHash, known, forMs) => {
-    const key = keyIn(prefix, destination, txHash);
-    const json = JSON.stringify(known);
-    const ms = forMs && (Buffer.byteLength(json) > LARGE_BYTES ? forMs.large : forMs.small);
-    if (ms === undefined) await redis.set(key, json, 'KEEPTTL', 'XX');
-    else if (ms > 0) await redis.set(key, json, 'PX', ms);
-  },
-  keep: async (destination, txHash, forMs) => void (await redis.pexpire(keyIn(prefix, destination, txHash), forMs)),
-});
 
 /** The id of the alert whose message these are sent below, which they do not become a part of. */
 const belowOf = ([first, ...others]: readonly Alert[]): Alert['id'] | undefined => {

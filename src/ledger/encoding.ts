@@ -87,7 +87,7 @@ const attemptsOf = (written: WrittenAttempts, last: string, providerId: string |
     ? [{ at: last, outcome: 'delivered', durationMs: written, ...(providerId === undefined ? {} : { providerId }) }]
     : written.map((attempt) => attemptOf(attempt, last));
 
-/** Of a provider's id; a shorter one is as short as what would say that it is there. */
+/** A provider's id that is shorter is written twice: saying where it stands would take as much. */
 const LEAST_ID = 8;
 
 /** Most handles have the provider's id in them, and a mail's is long. */

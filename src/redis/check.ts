@@ -81,7 +81,7 @@ const isAnswer = (error: Error): boolean => error.name === 'ReplyError' || troub
 
 /** What a node says of itself; undefined where it does not answer in time. */
 const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | undefined> => {
-  // A connection that ended under the question is no answer: what ended it comes as an event.
+  // An error of the connection is no answer to INFO. What ended the connection comes as an event.
   const asked = node.info().catch((error: Error) => (isAnswer(error) ? error : new Promise<never>(() => {})));
   const answer = await withinTime(asked, patience);
   return typeof answer === 'string' ? parseInfo(answer) : answer;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert, FollowUp } from '../../src/alert.ts';
 import { slice } from '../../src/chunks.ts';
 import { afterwards } from '../../src/deliver/afterwards.ts';
-import type { Remembered } from '../../src/deliver/threads.ts';
+import type { Remembered } from '../../src/deliver/thread-store.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { handed, jobOf, jobRun, messageOf, NO_THREADS, NOW, now } from '../support/delivery-runs.ts';

@@ -11,7 +11,7 @@ interface AnnouncedTroubles extends Announced {
   conditions: Condition[];
 }
 
-/** A frozen Redis holds a look up: what the look before and the first one after it find has lasted for nobody knows how long. */
+/** While Redis is frozen, a look hangs. Two looks around such a gap do not show that a condition lasted, so three have to find it. */
 const LEAST_LOOKS = 3;
 
 /** For how long this daemon has seen each of these without a break, in milliseconds. */

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
 import type { Message } from '../../../src/channels/channel.ts';
 import { lineText } from '../../../src/channels/content/content.ts';
-import { createThreadClaims } from '../../../src/deliver/threads.ts';
+import { createThreadClaims } from '../../../src/deliver/thread-store.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { createShow } from '../../../src/features/acknowledgement/show.ts';
 import { NO_NAMES } from '../../../src/features/names/names.ts';
