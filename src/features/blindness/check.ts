@@ -1,12 +1,11 @@
 /** Notices services and protocols that are not read, and has each announced once over all daemons. */
 import type { Destination } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
-import { contentId } from '../../item.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
-import { type Announced, GROUPS, type Over } from '../conditions/store.ts';
+import { type Announced, fewOf, GROUPS, type Over } from '../conditions/store.ts';
 import { type Changes, changesOf, createRecent, isBack, isWhole, type Limits, type Reading, WHOLE } from './changes.ts';
 import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
@@ -56,10 +55,6 @@ interface BlindService {
   watched: readonly string[];
 }
 
-/** A log line names one, and how many there are. */
-const fewOf = (protocols: readonly string[]): object =>
-  protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
-
 const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies) => ({
   beginning: ({ service, watched }: BlindService, begun: NonNullable<Changes['begun']>): Beginning<Unread> => {
     const { protocols, unreadMs } = begun;
@@ -68,9 +63,8 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     const facts = { service, isWhole: begun.isWhole, since, reason, watched: watched.length };
     const text = `the service cannot be read${begun.isWhole ? '' : ' in part'}`;
     return {
-      ...{ key: `${service} ${since} ${contentId(...protocols).slice(0, 12)}`, about: 'service.unread' },
-      ...{ since, reason, members: protocols, counted: [`unread-${contentId(service)}`] },
-      words: (members, comesAndGoes) => unreadText({ ...facts, protocols: members, comesAndGoes }),
+      ...{ key: `${service} ${since}`, since, reason, members: protocols, isOneThing: true },
+      words: (members) => unreadText({ ...facts, protocols: members }),
       said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
     };
   },
@@ -80,7 +74,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     const forMs = Math.max(0, to - from);
     const gone = protocols.filter((name) => !watched.includes(name)).length;
     return {
-      ...{ of: [{ announced, members: protocols }], about: 'service.read' },
+      of: [{ announced, members: protocols }],
       words: async () => {
         const caughtUp = await countAlerts(service, protocols, from, to);
         const subject = { service, isWhole: isWhole(announced), protocols, since, reason };
@@ -121,7 +115,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     onUnread(service, unread, watched.length);
     const backForMs = sinceFirst(backSince, service, isBack(readings, limits));
     const group: Group = {
-      name: GROUPS.unread(service),
+      ...{ name: GROUPS.unread(service), about: { begun: 'service.unread', over: 'service.read' } },
       people: ({ members }) => destinationsOf(service, members.length === 0 ? watched : members),
     };
     await announcer.round(group, (announced) => {

@@ -2,7 +2,6 @@
 import { cleanLine, countedInWords, namesText, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
-import { COMES_AND_GOES } from '../conditions/announcer.ts';
 
 interface Subject {
   service: string;
@@ -31,9 +30,9 @@ const subjectText = ({ service, isWhole, protocols }: Subject): string => {
 const reasonText = ({ reason }: Subject): string =>
   reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LONGEST_REASON).replace(/\.+$/, '')}.`;
 
-/** `watched`: protocols in all. `comesAndGoes`: the next beginnings within the hour are not announced. */
-export const unreadText = (subject: Subject & { watched: number; comesAndGoes: boolean }): string => {
-  const { isWhole, protocols, since, watched, comesAndGoes } = subject;
+/** `watched`: protocols in all. */
+export const unreadText = (subject: Subject & { watched: number }): string => {
+  const { isWhole, protocols, since, watched } = subject;
   const what = isWhole
     ? `No alert of its ${countedInWords(watched, 'protocol')} can be found meanwhile.`
     : `No alert of them can be found meanwhile; ${countedInWords(watched - protocols.length, 'other is', 'others are')} read.`;
@@ -42,7 +41,6 @@ export const unreadText = (subject: Subject & { watched: number; comesAndGoes: b
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
     `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} As soon as it answers again, what was missed is read: those alerts come late, and none is lost.`,
     `${TO_DO}see whether the service answers and takes the API key. To ask it, run: tocsin check --online`,
-    ...(comesAndGoes ? [COMES_AND_GOES] : []),
   ].join('\n');
 };
 

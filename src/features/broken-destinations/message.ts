@@ -7,7 +7,6 @@ import { nameOf, type Target } from '../../ledger/record.ts';
 import { capital, countedInWords, namesText, quotedName } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, COMES_AND_GOES } from '../conditions/announcer.ts';
 
 /** What is broken, or works again, as people read it. */
 export const subjectName = ({ destination, isSender }: Subject): string =>
@@ -44,8 +43,6 @@ export interface BrokenInput extends Subject {
   dead: number;
   /** Such alerts go to the fallback: there is one, and this is no part of it. */
   hasFallback: boolean;
-  /** How often it broke within an hour, this time included. */
-  outagesThisHour: number;
 }
 
 /** The first line stands alone: what is wrong, and where. */
@@ -108,14 +105,13 @@ const whatToDo = (input: BrokenInput): string => {
 
 /** What is wrong, since when, how many alerts, what becomes of them, what to do; the provider's own answer last. */
 export const brokenText = (input: BrokenInput): string => {
-  const { since, said, outagesThisHour, protocols = [], isSender } = input;
+  const { since, said, protocols = [], isSender } = input;
   const whose = isSender || protocols.length === 0 ? [] : [`Alerts of ${namesText(protocols)} do not arrive there.`];
   return [
     whatIsWrong(input),
     [`Since ${clockText(since)}.`, ...whose, ...whatBecomes(input)].join(' '),
     `${TO_DO}${whatToDo(input)}`,
     ...(said === undefined ? [] : [`Its answer: ${quotedName(said)}`]),
-    ...(outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
 };
 

@@ -10,15 +10,15 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, type Announcer, type Group } from '../conditions/announcer.ts';
+import { ANNOUNCED_AN_HOUR, type Announcer, type Group, lastLine } from '../conditions/announcer.ts';
 import type { Outage, OutageStore } from '../conditions/outages.ts';
 import { GROUPS, labelsOf } from '../conditions/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
 interface OutageNotifierDependencies {
-  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count' | 'unannounced'>;
-  announcer: Pick<Announcer, 'tell'>;
+  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'count' | 'unannounced'>;
+  announcer: Pick<Announcer, 'tell' | 'end'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   deadLetters: Pick<DeadLetters, 'byDestination'>;
   announce: Announce;
@@ -40,7 +40,7 @@ interface OutageNotifierDependencies {
 const createGroup =
   ({ outages, routesOf }: Pick<OutageNotifierDependencies, 'outages' | 'routesOf'>) =>
   (id: string, alerts: readonly Alert[]): Group => ({
-    name: GROUPS.broken,
+    ...{ name: GROUPS.broken, about: { begun: 'destination.broken', over: 'destination.well' } },
     people: async () => {
       const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
       return (await Promise.all([...protocols.values()].map(routesOf))).flatMap(({ destinations }) => destinations);
@@ -98,7 +98,7 @@ const LEFT_AFTER_MS = 30_000;
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, announcer, announce, isSenderAnnounced, log, now } = dependencies;
+  const { outages, announcer, isSenderAnnounced, log, now } = dependencies;
   const named = createNamed(dependencies);
   const groupOf = createGroup(dependencies);
   const countsOf = createCounts(dependencies);
@@ -116,9 +116,9 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const protocols = [...new Set(alerts.map(({ protocol }) => protocol))];
     const outage = await outages.note(id, {
       ...{ since, reason, message, explanation, announcedTo: [], isAnnounced: isKnown || times > ANNOUNCED_AN_HOUR },
-      text: brokenText({
+      text: `${brokenText({
         ...{ ...subject, destination, protocols, ...facts, explanation, said, isDisabled, since, hasFallback },
-      }),
+      })}${lastLine(times)}`,
       said: { text: BROKEN, fields: { destination: id, to: [subjectName(subject)], ...facts } },
     });
     if (outage.isAnnounced) log.error(outage.said.fields, BROKEN);
@@ -129,14 +129,14 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const id = subjectId(subject);
     const outage = await outages.find(id);
     if (outage === undefined) return;
-    const { announcedTo: readers, since, message } = outage;
+    const { since, message, members } = outage;
     const destination = await named(subject.destination);
     const counts = await countsOf(subject, since);
-    const text = recoveredText({ ...subject, destination, since, message, ...counts, now: now() });
-    const news = { about: 'destination.well', key: `${id} ${since}`, message: text } as const;
-    const said = { announcement: await announce(news, now(), readers), announcedTo: labelsOf(readers) };
-    await outages.remove(id, outage);
-    log.info({ destination: id, to: [subjectName(subject)], since, ...said }, 'a destination works again');
+    await announcer.end(groupOf(id, []), {
+      of: [{ announced: outage, members }],
+      words: () => recoveredText({ ...subject, destination, since, message, ...counts, now: now() }),
+      said: { text: 'a destination works again', fields: { destination: id, to: [subjectName(subject)], since } },
+    });
   };
 
   /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */

@@ -3,20 +3,21 @@
  * those who heard of it. What it is, and in which words, say those who find it.
  */
 import type { Logger } from 'pino';
-import { type Alert, type Destination, isAnnouncement, isHuman, onceEach } from '../../alert.ts';
+import { type Alert, type Announcement, type Destination, isAnnouncement, isHuman, onceEach } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
-import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
+import { type Announced, type AnnouncedStore, brokenAmong, idOf, labelsOf, type Over } from './store.ts';
 
 /** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;
-export const COMES_AND_GOES =
-  'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+/** The last line of the announcement of what began so often within the hour; empty before the last of them. */
+export const lastLine = (times: number): string => (times < ANNOUNCED_AN_HOUR ? '' : `\n${COMES_AND_GOES}`);
 
 interface AnnouncerDependencies {
-  store: Pick<AnnouncedStore, 'list' | 'replace' | 'inForce' | 'count'>;
+  store: Pick<AnnouncedStore, 'list' | 'change' | 'inForce' | 'count'>;
   locks: Pick<Locks, 'take'>;
   announce: Announce;
   /** Who is to hear of it before the fallback is. */
@@ -32,6 +33,8 @@ interface AnnouncerDependencies {
 export interface Group {
   /** Of its records, and of the lock under which they change. */
   name: string;
+  /** What its announcements are about. */
+  about: { begun: Announcement; over: Announcement };
   /** Who hears of these where neither operators nor the fallback can. Default: nobody. */
   people?(one: Pick<Announced, 'members'>): Promise<readonly Destination[]>;
   /** It must not be used, as it is what this is about. Default: none. */
@@ -40,18 +43,17 @@ export interface Group {
   isHeldBack?(one: Pick<Announced, 'members'>): Promise<boolean>;
 }
 
-export type Beginning<T extends Announced = Announced> = Omit<T, 'text' | 'announcedTo' | 'isAnnounced'> & {
-  /** Its members, or the whole, as they are counted within an hour. */
-  counted: string[];
+/** `key`: its first word is what it is about; what is of the same members then is the same announcement. */
+export type Beginning<T extends Announced = Announced> = Omit<T, 'about' | 'text' | 'announcedTo' | 'isAnnounced'> & {
+  /** How often it begins within an hour is counted for all of its group together. Default: for each member. */
+  isOneThing?: boolean;
   /** What began too often is not kept, so that it is found again when the hour is over. Default: it is kept. */
   isLater?: boolean;
-  /** `comesAndGoes`: its next beginnings within the hour are not announced. */
-  words(members: readonly string[], comesAndGoes: boolean): string;
+  words(members: readonly string[]): string;
 };
 
 export interface Ending {
   of: readonly Over[];
-  about: Announced['about'];
   words(): string | Promise<string>;
   said: Announced['said'];
 }
@@ -83,26 +85,31 @@ const createReaders =
     return { readers: working[first] ?? [], arePeople: first === 2, isAnybody: all.length > 0 };
   };
 
-/** Who was to get an announcement that died has not heard of it; where nobody has, the next round tells others. */
-const createDied = ({ store, groups = [] }: AnnouncerDependencies) => {
-  const note = async (group: string, one: Announced, id: Destination['id']): Promise<boolean> => {
-    const announcedTo = one.announcedTo.filter((reader) => reader.id !== id);
-    if (announcedTo.length === one.announcedTo.length) return true;
-    const notHeard = [...(one.notHeard ?? []), id];
-    const isAnnounced = one.isAnnounced && announcedTo.length > 0;
-    return store.replace(group, one, { ...one, announcedTo, notHeard, isAnnounced });
+/** Changes what is kept of it. Undefined where it is over meanwhile. */
+const createUpdate =
+  ({ store }: Pick<AnnouncerDependencies, 'store'>) =>
+  async (group: string, one: Announced, next: (kept: Announced) => Announced | undefined) => {
+    const isSame = (kept: Announced | undefined): kept is Announced => kept?.key === one.key;
+    const kept = await store.change(group, idOf(one), (before) => (isSame(before) ? next(before) : before));
+    return isSame(kept) ? kept : undefined;
   };
 
-  const died = async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
+/** Who was to get an announcement that died has not heard of it; where nobody has, the next round tells others. */
+const createDied = ({ store, groups = [] }: AnnouncerDependencies) => {
+  const update = createUpdate({ store });
+  return async ({ id }: Destination, alerts: readonly Alert[]): Promise<void> => {
     const items = new Set(alerts.filter(isAnnouncement).map(({ itemId }) => itemId));
     for (const group of items.size === 0 ? [] : groups) {
       const all = (await store.list(group)).filter((one) => items.has(announcementItem(one)));
-      const noted = await Promise.all(all.map((one) => note(group, one, destination.id)));
-      // Another daemon came between.
-      if (noted.includes(false)) await died(destination, alerts);
+      for (const one of all.filter(({ announcedTo }) => announcedTo.some((reader) => reader.id === id))) {
+        await update(group, one, (kept) => {
+          const announcedTo = kept.announcedTo.filter((reader) => reader.id !== id);
+          const notHeard = [...(kept.notHeard ?? []), id];
+          return { ...kept, announcedTo, notHeard, isAnnounced: kept.isAnnounced && announcedTo.length > 0 };
+        });
+      }
     }
   };
-  return died;
 };
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
@@ -110,6 +117,7 @@ export type Announcer = ReturnType<typeof createAnnouncer>;
 export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   const { store, locks, announce, log, now } = dependencies;
   const readersOf = createReaders(dependencies);
+  const update = createUpdate(dependencies);
 
   const sayBegun = ({ said, announcedTo }: Announced, announcement: string | undefined, but = ''): void =>
     log.error({ ...said.fields, announcement, announcedTo: labelsOf(announcedTo) }, `${said.text}${but}`);
@@ -119,11 +127,12 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     if (one.announcedTo.length > 0) return one;
     const { readers, isAnybody } = await readersOf(group, one);
     if (readers.length > 0) {
-      const chosen = { ...one, announcedTo: readers };
-      return (await store.replace(group.name, one, chosen)) ? chosen : undefined;
+      return update(group.name, one, (kept) =>
+        kept.announcedTo.length > 0 ? kept : { ...kept, announcedTo: readers },
+      );
     }
     if (isFirst) sayBegun(one, undefined, isAnybody ? UNHEARD : ', and it is announced to nobody');
-    if (isFirst && !isAnybody) await store.replace(group.name, one, { ...one, isAnnounced: true });
+    if (isFirst && !isAnybody) await update(group.name, one, (kept) => ({ ...kept, isAnnounced: true }));
     return undefined;
   };
 
@@ -134,13 +143,12 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     if (chosen === undefined) return;
     const { about, key, text: message, since, announcedTo } = chosen;
     const announcement = await announce({ about, key, message }, Date.parse(since), announcedTo);
-    // It may be over meanwhile.
-    await store.replace(group.name, chosen, { ...chosen, isAnnounced: true });
+    await update(group.name, chosen, (kept) => ({ ...kept, isAnnounced: kept.announcedTo.length > 0 }));
     sayBegun(chosen, announcement);
   };
 
   const keep = async (group: Group, one: Announced): Promise<void> => {
-    await store.replace(group.name, undefined, one);
+    await store.change(group.name, idOf(one), () => one);
     if (one.isAnnounced) sayBegun(one, undefined);
     else await tell(group, one, true);
   };
@@ -152,39 +160,48 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     return (await readersOf(group, one)).arePeople ? members.map((name) => [name]) : [members];
   };
 
-  const begin = async (group: Group, { counted, isLater = false, words, ...one }: Beginning): Promise<void> => {
-    const times = await mapInChunks(counted, AT_ONCE, store.count);
-    const timesOf = (index: number): number => times[index] ?? times[0] ?? 0;
-    const isLoud = (index: number): boolean => timesOf(index) <= ANNOUNCED_AN_HOUR;
-    const loud = one.members.filter((_, index) => isLoud(index));
-    const silent = one.members.filter((_, index) => !isLoud(index));
-    const isWhole = one.members.length === 0;
-    const comesAndGoes = times.some((n) => n === ANNOUNCED_AN_HOUR);
-    const kept = { ...one, announcedTo: [] };
-    const hasLoud = loud.length > 0 || (isWhole && isLoud(0));
-    for (const members of hasLoud ? await partsOf(group, { ...kept, members: loud }) : []) {
-      const key = members.length < loud.length ? `${one.key} ${members.join(' ')}` : one.key;
-      await keep(group, { ...kept, key, members, text: words(members, comesAndGoes), isAnnounced: false });
-    }
-    if (isLater || (silent.length === 0 && !(isWhole && !isLoud(0)))) return;
-    const key = `${one.key} silent`;
-    await keep(group, { ...kept, key, members: silent, text: words(silent, true), isAnnounced: true });
+  const begin = async (group: Group, { isOneThing, isLater = false, words, ...one }: Beginning): Promise<void> => {
+    const subjects = isOneThing ? [''] : one.members;
+    const times = await mapInChunks(subjects, AT_ONCE, (name) => store.count(`${group.name}-${contentId(name)}`));
+    const isLoud = (index: number): boolean => (times[index] ?? times[0] ?? 0) <= ANNOUNCED_AN_HOUR;
+    const id = `${one.key} ${contentId(...one.members).slice(0, 12)}`;
+    const kept = { ...one, about: group.about.begun, announcedTo: [] };
+    const say = async (loud: readonly string[]): Promise<void> => {
+      const last = lastLine(Math.max(0, ...times.filter((n) => n <= ANNOUNCED_AN_HOUR)));
+      for (const members of await partsOf(group, { members: [...loud] })) {
+        const key = members.length < loud.length ? `${id} ${members.join(' ')}` : id;
+        await keep(group, { ...kept, key, members, text: `${words(members)}${last}`, isAnnounced: false });
+      }
+    };
+    const noteSilently = (members: string[]): Promise<void> =>
+      keep(group, { ...kept, key: `${id} silent`, members, text: words(members), isAnnounced: true });
+
+    const [loud, silent] = [true, false].map((is) => one.members.filter((_, index) => isLoud(index) === is));
+    if (one.members.length === 0) return isLoud(0) ? say([]) : noteSilently([]);
+    if (loud?.length) await say(loud);
+    if (silent?.length && !isLater) await noteSilently(silent);
   };
 
-  const end = async (group: Group, { of, about, words, said }: Ending): Promise<void> => {
-    const key = contentId(...of.flatMap(({ announced, members }) => [announced.key, ...members]));
+  const left = ({ announced, members }: Over) => announced.members.filter((name) => !members.includes(name));
+
+  /** The end of a whole announcement has its key, that of a part a longer one: see `channels/webhook/formats/event.ts`. */
+  const end = async (group: Group, { of, words, said }: Ending): Promise<void> => {
+    const [first] = of;
+    const ids = of.flatMap(({ announced, members }) => [announced.key, ...members]);
+    const isPart = of.length > 1 || of.some((one) => left(one).length > 0);
+    const key = `${first?.announced.key}${isPart ? ` ${contentId(...ids)}` : ''}`;
     const readers = onceEach(of.flatMap(({ announced }) => announced.announcedTo));
-    const message = await words();
-    const announcement = readers.length === 0 ? undefined : await announce({ about, key, message }, now(), readers);
-    for (const { announced, members } of of) {
-      const left = announced.members.filter((name) => !members.includes(name));
-      await store.replace(group.name, announced, left.length === 0 ? undefined : { ...announced, members: left });
+    const news = { about: group.about.over, key, message: await words() };
+    const announcement = readers.length === 0 ? undefined : await announce(news, now(), readers);
+    for (const one of of) {
+      const members = left(one);
+      await update(group.name, one.announced, (kept) => (members.length === 0 ? undefined : { ...kept, members }));
     }
     log.info({ ...said.fields, announcement, announcedTo: labelsOf(readers) }, said.text);
   };
 
   return {
-    tell,
+    ...{ tell, end },
     died: createDied(dependencies),
     /** Finds what is new, looks again under the lock, and says it. False where another daemon is about to say something. */
     round: async (group: Group, find: (announced: readonly Announced[]) => News | Promise<News>): Promise<boolean> => {

@@ -33,16 +33,8 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
   const find = async (id: string): Promise<Outage | undefined> =>
     (await store.get<Outage>(GROUPS.broken, [id])).get(id);
   const isInForce = (outage: Outage): boolean => outage.enabledAt === undefined && store.isKept(outage);
-  /** Gives what is kept then. Another daemon may change it meanwhile: then `next` is asked again. */
-  const change = async <T extends Outage | undefined>(
-    id: string,
-    next: (kept: Outage | undefined) => T,
-  ): Promise<T> => {
-    const kept = await find(id);
-    const changed = next(kept);
-    if (changed === kept || (await store.replace(GROUPS.broken, kept, changed))) return changed;
-    return change(id, next);
-  };
+  const change = <T extends Outage | undefined>(id: string, next: (kept: Outage | undefined) => T): Promise<T> =>
+    store.change(GROUPS.broken, id, next);
   return {
     ...{ find, count: store.count },
     /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
@@ -54,9 +46,6 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
     unannounced: async (): Promise<Outage[]> => (await store.unannounced<Outage>(GROUPS.broken)).filter(isInForce),
     /** `at`: ISO 8601. Its end is not announced yet. */
     enabled: (id: string, at: string) => change(id, (kept) => kept && { ...kept, enabledAt: at }),
-    /** Only this one: another that was noted meanwhile stays. */
-    remove: async (id: string, { key }: Outage): Promise<void> =>
-      void (await change(id, (kept) => (kept?.key === key ? undefined : kept))),
     /** It is gone, and nobody asks any more whether it works. */
     forget: (id: string) => change(id, () => undefined),
   };

@@ -38,6 +38,13 @@ export const overAmong = <T extends Announced>(all: readonly T[], isOver: (membe
     .map((announced): Over<T> => ({ announced, members: announced.members.filter((one) => isOver(one, announced)) }))
     .filter(({ members }) => members.length > 0);
 
+/** Its record is known by it. */
+export const idOf = ({ id, key }: Pick<Announced, 'id' | 'key'>): string => id ?? key;
+
+/** For a log line, which names one of them, and how many there are. */
+export const fewOf = (protocols: readonly string[]): object =>
+  protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
+
 export const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
 
 /** Of records, and of the lock under which they change. */
@@ -83,26 +90,29 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
   const unannouncedIn = (group: string): string => `${prefix}:unannounced:${group}`;
   const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
-  /** Adds, changes or removes one. False where it is not as it was read any more. */
-  const replace = async (
-    group: string,
-    before: Announced | undefined,
-    after: Announced | undefined,
-  ): Promise<boolean> => {
-    const { id, key } = after ?? before ?? { key: '' };
-    const change = after?.isAnnounced === false ? 'SADD' : 'SREM';
-    const values = [id ?? key, jsonOf(before), jsonOf(after), change, KEEP_MS];
-    return (await redis.eval(REPLACE, 2, keyOf(group), unannouncedIn(group), ...values)) === 1;
-  };
-
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
     if (ids.length === 0) return new Map();
     const found = await redis.hmget(keyOf(group), ...ids);
     return new Map(ids.flatMap((id, index) => (found[index] ? [[id, JSON.parse(found[index]) as T] as const] : [])));
   };
 
+  /** Adds, changes or removes one. Gives what is kept then. Another daemon may come between: then `next` is asked again. */
+  const change = async <T extends Announced, N extends T | undefined>(
+    group: string,
+    id: string,
+    next: (kept: T | undefined) => N,
+  ): Promise<N> => {
+    const kept = (await get<T>(group, [id])).get(id);
+    const changed = next(kept);
+    if (changed === kept) return changed;
+    const listed = changed?.isAnnounced === false ? 'SADD' : 'SREM';
+    const values = [id, jsonOf(kept), jsonOf(changed), listed, KEEP_MS];
+    const isChanged = await redis.eval(REPLACE, 2, keyOf(group), unannouncedIn(group), ...values);
+    return isChanged === 1 ? changed : change(group, id, next);
+  };
+
   return {
-    replace,
+    change,
     get,
     /** The first to begin comes first. */
     list: async <T extends Announced>(group: string): Promise<T[]> => {

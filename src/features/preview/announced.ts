@@ -31,7 +31,7 @@ const broken = (): string =>
       todo: 'unarchive the channel, or list another one, at the service or in the config',
     },
     ...{ said: 'slack.com answered is_archived', since: iso(AT - 12 * MINUTE_MS) },
-    ...{ waiting: 0, dead: 3, hasFallback: true, outagesThisHour: 1 },
+    ...{ waiting: 0, dead: 3, hasFallback: true },
   });
 
 const works = (): string =>
@@ -131,14 +131,12 @@ export const ANNOUNCED: readonly Announced[] = [
   ),
   announced('protocol.changed', 'announcements: protocols', "Harbor Lending lost its last person's channel", changed),
   announced('service.unread', 'announcements: service', 'The monitoring service cannot be read', () =>
-    unreadText({ ...UNREAD, watched: 6, comesAndGoes: false }),
+    unreadText({ ...UNREAD, watched: 6 }),
   ),
   announced('service.read', 'announcements: service', 'The monitoring service is read again', () =>
     readAgainText({ ...UNREAD, gone: 0, forMs: 6 * MINUTE_MS, caughtUp: CAUGHT_UP }),
   ),
-  announced('trouble.begun', 'announcements: service', 'The disk of Tocsin is nearly full', () =>
-    begunText([DISK], { comesAndGoes: false }),
-  ),
+  announced('trouble.begun', 'announcements: service', 'The disk of Tocsin is nearly full', () => begunText([DISK])),
   announced('trouble.over', 'announcements: service', 'The disk of Tocsin has room again', () =>
     overText([{ ...DISK, isUnknown: false }], { left: 0, now: AT }),
   ),

@@ -6,8 +6,8 @@ import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
-import type { Announcer, Beginning, Ending } from '../conditions/announcer.ts';
-import { type Announced, type AnnouncedStore, GROUPS, type Over, overAmong } from '../conditions/store.ts';
+import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
+import { type Announced, type AnnouncedStore, fewOf, GROUPS, type Over, overAmong } from '../conditions/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
 import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
 
@@ -120,31 +120,22 @@ interface Finding extends Probed {
 const beginningOf = (service: string, found: readonly SilentProtocol[], at: number): Beginning => {
   const members = found.map(({ protocol }) => protocol);
   const since = iso(at - Math.min(...found.map(({ forMs }) => forMs)));
+  const named = (names: readonly string[]) => found.filter(({ protocol }) => names.includes(protocol));
   return {
-    key: `${service} ${iso(at)} ${contentId(...members).slice(0, 12)}`,
-    ...{ about: 'protocol.silent', since, members },
-    counted: members.map((name) => `silence-${contentId(service, name)}`),
-    isLater: true,
-    words: (loud) =>
-      silentText(
-        service,
-        found.filter(({ protocol }) => loud.includes(protocol)),
-      ),
-    said: { text: 'nothing is inspected', fields: { service, since, protocols: members.length, first: members[0] } },
+    ...{ key: `${service} ${iso(at)}`, since, members, isLater: true },
+    words: (loud) => silentText(service, named(loud)),
+    said: { text: 'nothing is inspected', fields: { service, since, ...fewOf(members) } },
   };
 };
 
-const endingOf = (
-  service: string,
-  { announced, members }: Over,
-  { watched, now }: { watched: ReadonlySet<string>; now: number },
-): Ending => {
-  const { since } = announced;
-  const gone = members.filter((name) => !watched.has(name)).length;
+const endingOf = (service: string, over: Over, watched: ReadonlySet<string>, now: number): Ending => {
+  const { since } = over.announced;
+  const { members: protocols } = over;
+  const gone = protocols.filter((name) => !watched.has(name)).length;
   return {
-    ...{ of: [{ announced, members }], about: 'protocol.heard' },
-    words: () => heardText(service, { protocols: members, gone, since, forMs: now - Date.parse(since) }),
-    said: { text: 'inspected again', fields: { service, since, protocols: members.length, first: members[0] } },
+    of: [over],
+    words: () => heardText(service, { protocols, gone, since, forMs: now - Date.parse(since) }),
+    said: { text: 'inspected again', fields: { service, since, ...fewOf(protocols) } },
   };
 };
 
@@ -191,9 +182,9 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   };
 
   const tell = async (service: string, findings: readonly Finding[], watched: ReadonlySet<string>): Promise<void> => {
-    const group = {
-      name: GROUPS.silent(service),
-      people: ({ members }: Pick<Announced, 'members'>) => destinationsOf(service, members),
+    const group: Group = {
+      ...{ name: GROUPS.silent(service), about: { begun: 'protocol.silent', over: 'protocol.heard' } },
+      people: ({ members }) => destinationsOf(service, members),
     };
     const isTaken = await announcer.round(group, async (announced) => {
       const { begun, ended } = changesOf(findings, announced, watched);
@@ -203,7 +194,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const news = begun.filter((one) => !isBlind(one));
       return {
         begun: news.length === 0 ? [] : [beginningOf(service, news, clock(service))],
-        ended: ended.map((one) => endingOf(service, one, { watched, now: now() })),
+        ended: ended.map((one) => endingOf(service, one, watched, now())),
       };
     });
     // Another daemon is about to say something; the next answer says the same.

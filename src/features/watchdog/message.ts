@@ -3,7 +3,6 @@ import { type Condition, nextStepOf, rowOf } from '../../condition.ts';
 import { capital, cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
-import { COMES_AND_GOES } from '../conditions/announcer.ts';
 
 /** A message tells at most this many; the others are counted. */
 const MOST = 15;
@@ -36,16 +35,14 @@ const linesOf = <T extends Condition>(
   ];
 };
 
-/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
-export const begunText = (troubles: readonly Condition[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
-  const lines = linesOf(
+/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. */
+export const begunText = (troubles: readonly Condition[]): string =>
+  linesOf(
     troubles,
     (one) => `${one}.`,
     '',
     (one) => `${sinceOf(one)} ${rowOf(one.name).effect}.\n${TO_DO}${nextStepOf(one)}.`,
-  );
-  return [...lines, ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
-};
+  ).join('\n');
 
 interface Ended extends Condition {
   /** The daemon that had it does not run any more, so nobody knows. */

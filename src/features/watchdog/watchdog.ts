@@ -1,6 +1,5 @@
 /** Tells the operators of what has lasted: which conditions are news, and which of the announced ones are over. */
 import { type Condition, conditionKey, conditionText, rowOf } from '../../condition.ts';
-import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group, News } from '../conditions/announcer.ts';
 import { type Announced, GROUPS, overAmong } from '../conditions/store.ts';
@@ -81,10 +80,8 @@ const beginningOf = (
   const of = (members: readonly string[]) => conditions.filter((one) => members.includes(conditionKey(one)));
   const members = conditions.map(conditionKey);
   return {
-    ...{ key: `${iso(at)} ${contentId(...members).slice(0, 12)}`, about: 'trouble.begun', conditions, members },
-    since: iso(at),
-    counted: members.map((key) => `watchdog-${contentId(key)}`),
-    words: (loud, comesAndGoes) => begunText(of(loud), { comesAndGoes }),
+    ...{ key: iso(at), since: iso(at), conditions, members },
+    words: (loud) => begunText(of(loud)),
     said: { text: 'trouble in Tocsin itself', fields: { troubles: conditions.map(conditionText) } },
   };
 };
@@ -105,7 +102,7 @@ const endingOf = (
   });
   const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0)).map(asEnded);
   return {
-    ...{ of, about: 'trouble.over' },
+    of,
     words: () => overText(heard, { left, now }),
     said: { text: 'trouble in Tocsin itself is over', fields: { troubles: conditionsOf(of).map(conditionText) } },
   };
@@ -119,7 +116,10 @@ export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }
     const { conditions, hosts } = await list();
     const failing = new Set(conditions.flatMap(({ name, of }) => (name === 'channel' ? [of] : [])));
     // Never over a channel that is itself broken.
-    const group: Group = { name: GROUPS.watchdog, isPartOf: () => (one) => failing.has(one.kind) };
+    const group: Group = {
+      ...{ name: GROUPS.watchdog, about: { begun: 'trouble.begun', over: 'trouble.over' } },
+      isPartOf: () => (one) => failing.has(one.kind),
+    };
 
     const find = (records: readonly Announced[]): News => {
       const all = records as readonly AnnouncedTroubles[];

@@ -62,12 +62,12 @@ const TEXTS: Record<string, (name: string) => string> = {
   'protocol.changed, one': (name) => changesText('main', [change(name)]),
   'protocol.changed, several': (name) => changesText('main', [change(name), change('B')]),
   'protocol.changed, a row': (name) => changesText('main', [change('B', name.replace(/\s+/g, ' '))]),
-  'service.unread, one': (name) => unreadText({ ...unread([name]), watched: 5, comesAndGoes: false }),
-  'service.unread, several': (name) => unreadText({ ...unread([name, 'B']), watched: 5, comesAndGoes: false }),
+  'service.unread, one': (name) => unreadText({ ...unread([name]), watched: 5 }),
+  'service.unread, several': (name) => unreadText({ ...unread([name, 'B']), watched: 5 }),
   'service.read': (name) =>
     readAgainText({ ...unread([name]), gone: 0, forMs: 1, caughtUp: { alerts: 0, isBound: false } }),
   'destination.new': (name) => heldText(chat(name), { isRevoked: false, protocols: [name], held: 1 }),
-  'destination.broken': (name) => brokenText({ ...broken(name), said: name, outagesThisHour: 1 }),
+  'destination.broken': (name) => brokenText({ ...broken(name), said: name }),
   'destination.well': (name) => recoveredText({ ...broken(name), now: AT }),
   'alert.acknowledged': (name) =>
     mailboxText({ by: name, via: 'telegram', to: '-1', at: SINCE }, name, [{ protocol: name }]),

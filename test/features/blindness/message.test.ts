@@ -4,7 +4,7 @@ import { readAgainText, unreadText } from '../../../src/features/blindness/messa
 const whole = { service: 'main', isWhole: true, protocols: [], since: '2026-11-20T10:00:00.000Z' };
 
 test('a service that cannot be read', () => {
-  expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12, comesAndGoes: false })).toBe(
+  expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12 })).toBe(
     [
       'The monitoring service main cannot be read: connect ECONNREFUSED 10.0.0.1:443.',
       'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. As soon as it answers again, what was missed is read: those alerts come late, and none is lost.',
@@ -13,17 +13,16 @@ test('a service that cannot be read', () => {
   );
 });
 
-test('a service that was never listed, and one that comes and goes', () => {
-  expect(unreadText({ ...whole, watched: 0, comesAndGoes: false })).toContain('It was never listed');
-  expect(unreadText({ ...whole, watched: 1, comesAndGoes: true })).toContain('It comes and goes');
+test('a service that was never listed', () => {
+  expect(unreadText({ ...whole, watched: 0 })).toContain('It was never listed');
 });
 
 test('protocols are named, a few of many, and a name cannot fake a line', () => {
-  const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3, comesAndGoes: false });
+  const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3 });
   expect(one).toMatch(/^The protocol “Va ult” of the monitoring service main cannot be read\.\n/);
   expect(one).toContain('2 others are read');
   const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
-  const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40, comesAndGoes: false });
+  const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40 });
   expect(many).toMatch(
     /^12 protocols of the monitoring service main cannot be read\.\nThey are “p0”, .*“p9” and 2 more\./,
   );

@@ -28,7 +28,6 @@ describe('the words', () => {
     waiting: 0,
     dead: 3,
     hasFallback: true,
-    outagesThisHour: 1,
   };
   /** Of a failure that nobody has words for. */
   const { explanation: _explanation, said: _said, ...unexplained } = input;
@@ -123,11 +122,6 @@ describe('the words', () => {
     ]);
   });
 
-  test('say at the last of many outages that the rest is not announced', () => {
-    expect(brokenText({ ...input, outagesThisHour: 2 })).not.toContain('comes and goes');
-    expect(brokenText({ ...input, outagesThisHour: 3 })).toContain('It comes and goes');
-  });
-
   test('say that it works again, how long it did not, and what becomes of the alerts that waited and that died', () => {
     const { message, since, hasFallback } = input;
     const over = {
@@ -183,18 +177,9 @@ describe('what is announced', () => {
     expect(noted).toMatchObject(first);
     expect(await outageStore.note(SLACK.id, second)).toEqual(noted);
     expect(await outageStore.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, noted]]));
-    await outageStore.remove(SLACK.id, noted);
+    await outageStore.forget(SLACK.id);
     expect(await outageStore.get([SLACK.id])).toEqual(new Map());
     expect(await outageStore.note(SLACK.id, second)).toMatchObject(second);
-  });
-
-  test('a break that was noted meanwhile is not taken back with an earlier one', async () => {
-    const outageStore = setUp();
-    const earlier = await outageStore.note(SLACK.id, first);
-    await outageStore.remove(SLACK.id, earlier);
-    await outageStore.note(SLACK.id, second);
-    await outageStore.remove(SLACK.id, earlier);
-    expect((await outageStore.get([SLACK.id])).size).toBe(1);
   });
 
   test('one that an operator enabled holds no more, its end can be told, and the next one is another', async () => {

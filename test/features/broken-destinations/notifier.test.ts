@@ -5,7 +5,8 @@ import type { Destination } from '../../../src/alert.ts';
 import type { Announce } from '../../../src/features/announcements/announce.ts';
 import { createOutageNotifier } from '../../../src/features/broken-destinations/notifier.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
-import type { Outage } from '../../../src/features/conditions/outages.ts';
+import { createOutageStore, type Outage } from '../../../src/features/conditions/outages.ts';
+import { createAnnouncedStore } from '../../../src/features/conditions/store.ts';
 import { senderId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -21,32 +22,32 @@ const OUTAGE = { reason: 'destination-dead', message: 'gone' } as const;
 
 type Changes = Partial<
   Parameters<typeof createOutageNotifier>[0] & Pick<Parameters<typeof createAnnouncer>[0], 'fallback' | 'operators'>
-> & { broken?: string[] };
+> & { broken?: string[]; times?: number };
 
-const outageOf = (id: string, noted: object): Outage => ({
-  ...{ id, key: id, about: 'destination.broken', since: '', members: [id], text: '', announcedTo: [] },
-  ...{ isAnnounced: true, said: { text: '', fields: {} }, ...OUTAGE, ...noted },
-});
+let places = 0;
 
-/** What was asked for, noted and told. */
-const setUp = (routed: Destination[], { broken = [], ...changes }: Changes = {}) => {
+/** What was asked for, noted and told. `times`: how often it broke within the hour, this time included. */
+const setUp = async (routed: Destination[], { broken = [], times = 1, ...changes }: Changes = {}) => {
   const seen = { asked: [] as string[], noted: [] as Outage[], told: [] as Destination[], texts: [] as string[] };
   const shared = { fallback: [], operators: [], log: pino({ level: 'silent' }), now: Date.now, ...changes };
+  places += 1;
+  const prefix = `${place.prefix}:${places}`;
+  const store = createAnnouncedStore(place.redis, prefix, shared.now);
+  const outages = createOutageStore(place.redis, prefix, shared.now);
+  const since = new Date(shared.now()).toISOString();
+  for (const id of broken) await outages.note(id, { ...OUTAGE, since, announcedTo: [] });
   const announce: Announce = async ({ message }, _at, destinations) => {
     seen.told.push(...destinations);
     seen.texts.push(message);
     return 'announcement';
   };
-  const brokenOf = (ids: readonly string[]) =>
-    new Map(ids.filter((id) => broken.includes(id)).map((id) => [id, outageOf(id, {})]));
   const announcer = createAnnouncer({
     ...{ announce, locks: { take: async () => undefined } },
     store: {
-      ...{ list: async () => [], count: async () => 1 },
-      replace: async () => true,
-      inForce: async (_group: string, ids: readonly string[]) => {
+      ...store,
+      inForce: async (group, ids) => {
         seen.asked.push(...ids);
-        return brokenOf(ids) as never;
+        return store.inForce(group, ids);
       },
     },
     ...shared,
@@ -55,13 +56,13 @@ const setUp = (routed: Destination[], { broken = [], ...changes }: Changes = {})
     isSenderAnnounced: async () => false,
     announcer,
     outages: {
+      ...outages,
       note: async (id, noted) => {
-        const outage = outageOf(id, noted);
+        const outage = await outages.note(id, noted);
         seen.noted.push(outage);
         return outage;
       },
-      get: async (ids) => brokenOf(ids),
-      ...{ find: async () => undefined, remove: async () => {}, count: async () => 1, unannounced: async () => [] },
+      count: async () => times,
     },
     ledger: { waitingByDestination: async () => ({}) },
     deadLetters: { byDestination: async () => new Map() },
@@ -76,7 +77,7 @@ const setUp = (routed: Destination[], { broken = [], ...changes }: Changes = {})
 const alerts = [makeAlert(1)];
 
 test('of 200 webhooks beside one that is broken nobody asks whether they work: only people hear of it', async () => {
-  const { asked, told, notifier } = setUp([...HOOKS, MAIL]);
+  const { asked, told, notifier } = await setUp([...HOOKS, MAIL]);
   await notifier.onBroken({
     ...{ destination: broken, isSender: false, alerts },
     ...{ reason: 'destination-dead', message: 'gone' },
@@ -86,17 +87,16 @@ test('of 200 webhooks beside one that is broken nobody asks whether they work: o
 });
 
 test('a sender of which the watchdog has told already is noted, and nobody is told again', async () => {
-  const { noted, told, notifier } = setUp([MAIL], {
-    operators: [MAIL],
-    isSenderAnnounced: async (kind) => kind === 'slack',
-  });
+  const changes: Changes = { operators: [MAIL], isSenderAnnounced: async (kind) => kind === 'slack' };
+  const { noted, told, notifier } = await setUp([MAIL], changes);
   const failure = { alerts, reason: 'sender-misconfigured', message: 'token_revoked' } as const;
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: true, ...failure });
   expect(noted).toMatchObject([{ message: 'token_revoked', isAnnounced: true }]);
   expect(told).toEqual([]);
   // One of its channels is no news of the watchdog.
-  await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: false, ...failure });
-  expect(told).toEqual([MAIL]);
+  const other = await setUp([MAIL], changes);
+  await other.notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: false, ...failure });
+  expect(other.told).toEqual([MAIL]);
 });
 
 test('hear of it: the operators, the fallback, or the other people of the protocol, but never by what is broken', async () => {
@@ -108,7 +108,7 @@ test('hear of it: the operators, the fallback, or the other people of the protoc
     changes: Changes & { destination?: Destination; isSender?: boolean },
   ) => {
     const { destination = slack, isSender = false, ...others } = changes;
-    const { told, notifier } = setUp(routed, others);
+    const { told, notifier } = await setUp(routed, others);
     await notifier.onBroken({ ...OUTAGE, destination, isSender, alerts });
     return told;
   };
@@ -129,7 +129,7 @@ test('an announcement that fails is no announcement: whoever asked for it hears 
   const failing = async (): Promise<never> => {
     throw new Error('names cannot be read');
   };
-  const { notifier } = setUp([MAIL], { names: failing });
+  const { notifier } = await setUp([MAIL], { names: failing });
   const subject = { destination: broken, isSender: false };
   await expect(notifier.onBroken({ ...OUTAGE, ...subject, alerts })).rejects.toThrow('names cannot be read');
   await expect(notifier.onMoved(broken, 'https://other.example.com')).rejects.toThrow('names cannot be read');
@@ -137,18 +137,18 @@ test('an announcement that fails is no announcement: whoever asked for it hears 
 
 test('what follows from the outage of its sender waits for the end of that', async () => {
   const failure = { ...OUTAGE, destination: destinationOf('slack', 'C1'), isSender: false, alerts };
-  const { told, noted, notifier } = setUp([MAIL], { broken: ['sender-slack'] });
+  const { told, noted, notifier } = await setUp([MAIL], { broken: ['sender-slack'] });
   await notifier.onBroken(failure);
   expect(noted).toMatchObject([{ isAnnounced: false }]);
   expect(told).toEqual([]);
-  const later = setUp([MAIL], { fallback: [MAIL] });
+  const later = await setUp([MAIL], { fallback: [MAIL] });
   await later.notifier.onBroken(failure);
   expect(later.told).toEqual([MAIL]);
 });
 
 test('says how many wait and how many died: of one destination, or of all that the sender serves', async () => {
   const [first = MAIL, second = MAIL] = ['C1', 'C2'].map((address) => destinationOf('slack', address));
-  const { notifier, noted } = setUp([MAIL], {
+  const { notifier, noted } = await setUp([MAIL], {
     fallback: [MAIL],
     ledger: { waitingByDestination: async () => ({ [first.id]: 1, [second.id]: 4, [MAIL.id]: 7 }) },
     deadLetters: {
@@ -190,24 +190,21 @@ test('of what died there it counts what died in this outage, not what is kept of
   for (const n of [1, 2, 3, 4, 5]) await die(n, now - MONTH_MS);
   // A letter is written before its outage is noted.
   await die(6, now - 40);
-  const since = new Date(now).toISOString();
-  const outage = outageOf(broken.id, { since, announcedTo: [MAIL], isAnnounced: false });
-  const { notifier, texts } = setUp([MAIL], {
-    outages: {
-      note: async (_id, { text = '' }) => ({ ...outage, text }),
-      get: async () => new Map(),
-      find: async () => outage,
-      remove: async () => {},
-      count: async () => 1,
-      unannounced: async () => [],
-    },
-    deadLetters,
-    now: () => now,
-  });
+  const { notifier, texts } = await setUp([MAIL], { deadLetters, now: () => now });
   await notifier.onBroken({ ...OUTAGE, destination: broken, isSender: false, alerts });
   await notifier.onRecovered({ destination: broken, isSender: false });
   expect(texts).toEqual([
     expect.stringContaining('One alert could not be delivered and is kept.'),
     expect.stringContaining('One alert could not be delivered and is kept.'),
   ]);
+});
+
+test('the last outage of an hour that is announced says that the next ones are not', async () => {
+  const textAt = async (times: number): Promise<string | undefined> => {
+    const { notifier, noted } = await setUp([MAIL], { times });
+    await notifier.onBroken({ ...OUTAGE, destination: broken, isSender: false, alerts });
+    return noted[0]?.text;
+  };
+  expect(await textAt(2)).not.toContain('comes and goes');
+  expect(await textAt(3)).toMatch(/\nIt comes and goes: [^\n]+$/);
 });

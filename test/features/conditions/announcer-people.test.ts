@@ -30,10 +30,11 @@ const play = async (members: string[], operators: Destination[] = []) => {
   });
   const group: Group = {
     name: 'unread:main',
+    about: { begun: 'service.unread', over: 'service.read' },
     people: async ({ members: of }) => (of.length === 0 ? Object.keys(PEOPLE) : of).flatMap((one) => PEOPLE[one] ?? []),
   };
   const begun: Beginning = {
-    ...{ key: 'main', about: 'service.unread', since: AT, at: AT, members, counted: ['unread'] },
+    ...{ key: 'main', since: AT, members, isOneThing: true },
     words: (some) => (some.length === 0 ? 'all' : some.join(' and ')),
     said: { text: 'unread', fields: {} },
   };

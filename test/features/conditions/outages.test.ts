@@ -9,7 +9,7 @@ test('what somebody still has to hear of is found without reading what was annou
   const { redis, prefix } = openTestRedis();
   const now = () => Date.parse('2026-11-20T13:00:00.000Z');
   const outages = createOutageStore(redis, prefix, now);
-  const { replace } = createAnnouncedStore(redis, prefix, now);
+  const { change } = createAnnouncedStore(redis, prefix, now);
   await outages.note('email-known', { ...NOTED, since: '2026-11-20T12:00:00.000Z' });
   const later = await outages.note('email-2', { ...NOTED, since: '2026-11-20T12:02:00.000Z', isAnnounced: false });
   await outages.note('email-1', { ...NOTED, since: '2026-11-20T12:01:00.000Z', isAnnounced: false });
@@ -17,10 +17,10 @@ test('what somebody still has to hear of is found without reading what was annou
   const unannounced = async () => (await outages.unannounced()).map(({ id }) => id);
   expect(await unannounced()).toEqual(['email-1', 'email-2']);
 
-  await replace(GROUPS.broken, later, { ...later, isAnnounced: true });
+  await change(GROUPS.broken, 'email-2', () => ({ ...later, isAnnounced: true }));
   expect(await unannounced()).toEqual(['email-1']);
   // Its delivery died.
-  await replace(GROUPS.broken, { ...later, isAnnounced: true }, later);
+  await change(GROUPS.broken, 'email-2', () => later);
   expect(await unannounced()).toEqual(['email-1', 'email-2']);
   await outages.enabled('email-2', '2026-11-20T12:30:00.000Z');
   expect(await unannounced()).toEqual(['email-1']);

@@ -173,10 +173,10 @@ test('a service that is unread is announced as that; a protocol that is gone is 
   world.expected.set('Vault', 2 * HOUR);
   const round = open();
   const blind = announced({ about: 'service.unread', members: [] });
-  await store.replace(GROUPS.unread('main'), undefined, blind);
+  await store.change(GROUPS.unread('main'), 'k', () => blind);
   await pass(3 * HOUR, round);
   expect(told).toEqual([]);
-  await store.replace(GROUPS.unread('main'), blind, undefined);
+  await store.change(GROUPS.unread('main'), 'k', () => undefined);
   await pass(HOUR, round);
   expect(told.map(({ about }) => about)).toEqual(['protocol.silent']);
   world.dates.delete('Vault');
@@ -196,7 +196,7 @@ test('only its own daemon asks for a protocol; one that was announced and not to
   await pass(HOUR, other);
   expect(asked).toEqual([]);
   const cut = announced({ members: ['Vault'], text: 'Nothing.', announcedTo: [ONCALL], isAnnounced: false });
-  await store.replace(GROUPS.silent('main'), undefined, cut);
+  await store.change(GROUPS.silent('main'), 'k', () => cut);
   await pass(HOUR, own);
   expect(told).toEqual([{ about: 'protocol.silent', key: 'k', first: 'Nothing.', to: ['oncall@example.com'] }]);
 });

@@ -64,7 +64,7 @@ test('the gauges count what waits, what is dead, held and broken', async () => {
   await store.held.hold(SLACK, [makeAlert(3), makeAlert(4)]);
   await store.held.hold(destinationOf('slack', 'C2'), [makeAlert(5)]);
   const outage = { since: AT, reason: 'sender-misconfigured' as const, message: 'invalid_auth', announcedTo: [] };
-  const noted = await store.outageStore.note('sender-slack', outage);
+  await store.outageStore.note('sender-slack', outage);
 
   const text = await scrape();
   expect(text).toContain('tocsin_redis_up 1');
@@ -76,7 +76,7 @@ test('the gauges count what waits, what is dead, held and broken', async () => {
   expect(text).toContain('tocsin_held_alerts 3');
   expect(text).toContain('tocsin_broken_destinations{kind="slack",destination="sender-slack"} 1');
 
-  await store.outageStore.remove('sender-slack', noted);
+  await store.outageStore.forget('sender-slack');
   expect(await scrape()).not.toMatch(/^tocsin_broken_destinations{/m);
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import type { Condition } from '../../../src/condition.ts';
-import type { AnnouncementInput } from '../../../src/features/announcements/announce.ts';
+import { type AnnouncementInput, announcementItem } from '../../../src/features/announcements/announce.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { createAnnouncedStore } from '../../../src/features/conditions/store.ts';
@@ -41,12 +41,13 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
   const time = { elapsed: 0 };
   const outages = createOutageStore(redis, prefix, () => START + time.elapsed);
   const state = { troubles: [] as Condition[], hosts: ['alpha', 'beta'], failing: false };
-  const sent: { about: string; key: string; message: string; to: string[] }[] = [];
+  const sent: { about: string; id: string; message: string; to: string[] }[] = [];
   const announce = async ({ about, key, message }: AnnouncementInput, _at: number, to: readonly Destination[]) => {
     if (state.failing) throw new Error('Redis went away');
     // As `enqueueOnce` does it: an announcement that is known is not sent again.
-    if (!sent.some((one) => one.key === key)) sent.push({ about, key, message, to: to.map(({ label }) => label) });
-    return key;
+    const id = announcementItem({ about, key });
+    if (!sent.some((one) => one.id === id)) sent.push({ about, id, message, to: to.map(({ label }) => label) });
+    return id;
   };
   const now = () => START + time.elapsed;
   const daemon = () =>
@@ -161,8 +162,7 @@ test('where none of its channels works the fallback hears of it, and where nobod
   expect(lines.map(({ message }) => message)).toEqual([
     'trouble in Tocsin itself, and no channel works that could announce it',
   ]);
-  const repaired = (await outages.get([FALLBACK.id])).get(FALLBACK.id);
-  if (repaired) await outages.remove(FALLBACK.id, repaired);
+  await outages.forget(FALLBACK.id);
   await run(1);
   expect(told()).toMatchObject([{ about: 'trouble.begun', to: [FALLBACK.label] }]);
 });
@@ -221,7 +221,7 @@ test('without anybody to tell, it is in the log', async () => {
 
 test('with a fallback alone, a trouble that nobody can hear of now is told when it works again', async () => {
   const { state, run, told, outages } = setUp({ destinations: [] });
-  const broken = await outages.note(FALLBACK.id, {
+  await outages.note(FALLBACK.id, {
     since: SINCE,
     reason: 'unavailable',
     message: 'it timed out',
@@ -230,7 +230,7 @@ test('with a fallback alone, a trouble that nobody can hear of now is told when 
   state.troubles = [DISK];
   await run(10);
   expect(told()).toEqual([]);
-  await outages.remove(FALLBACK.id, broken);
+  await outages.forget(FALLBACK.id);
   await run(1);
   expect(told()).toMatchObject([{ about: 'trouble.begun', to: [FALLBACK.label] }]);
 });
