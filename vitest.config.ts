@@ -12,8 +12,8 @@ export default defineConfig({
     // The files of one worker share a process, so that each module is loaded once: half of the time that the suite takes.
     // A test leaves nothing behind: no variable of the environment, no connection, no timer.
     isolate: false,
-    // Three, whatever the machine has: scenarios wait most of the time, but each has several daemons and servers of its own.
-    maxWorkers: 3,
+    // Five, whatever the machine has: scenarios wait most of the time.
+    maxWorkers: 5,
     sequence: { sequencer: SlowFirst },
     // What is slow on a busy machine is not wrong: these only end what hangs.
     testTimeout: 120_000,

@@ -129,7 +129,7 @@ const createGeneration = (host: Host, config: Config, part: Part) => {
         ({ stopDelivering } = await startWork(context, verbs));
         if (part.role === 'stands by') return;
         const maintenance = openMaintenance(context, { ...verbs, ...ops, watchdog });
-        lifecycle.onStop('maintenance', maintenance.close);
+        lifecycle.onStop('state file', maintenance.close);
         const daemons = { ...verbs.membership, own: context.id, locks: host.store.locks };
         const turns = startTurns([...sharedTurns(context, verbs), ...maintenance.turns], {
           ...{ daemons, onFailed: onTurnFailed(host), stopping: stopping.signal },

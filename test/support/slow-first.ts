@@ -5,15 +5,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SLOW = [
+  ...['scenario/announced-once', 'scenario/grows'],
   ...['scenario/metrics', 'scenario/watchdog-troubles', 'fault/short', 'redis/embedded', 'scenario/clock'],
   ...['scenario/crash', 'property/reading', 'scenario/acknowledge', 'scenario/rules-on-daemons'],
-  ...[
-    'scenario/rules-on-daemons-limits',
-    'scenario/grows',
-    'scenario/reload',
-    'scenario/server-change',
-    'scenario/shares',
-  ],
+  ...['scenario/rules-on-daemons-limits', 'scenario/reload', 'scenario/server-change', 'scenario/shares'],
   ...['deploy/compose-ha', 'contract/channels', 'channels/email/lint', 'scenario/service', 'bench/benches'],
 ];
 
