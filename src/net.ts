@@ -173,7 +173,7 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
   const due = performance.now() + delayMs;
   // The time in which the process stood still is given back, once: the answer may have come meanwhile.
   const giveBack = () => {
-    timer = setTimeout(expire, Math.min(performance.now() - due, delayMs));
+    timer = setTimeout(expire, Math.min(Math.max(performance.now() - due, 0), delayMs));
   };
   let timer = setTimeout(giveBack, delayMs);
   if (caller.aborted) abort();

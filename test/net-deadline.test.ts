@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startDeadline } from '../src/net.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -18,6 +18,18 @@ test('whoever ends it first has ended it', async () => {
   expect(early.signal.aborted).toBe(true);
   await once(startDeadline(new AbortController().signal, 20).signal, 'abort');
   expect(early.ended()).toBe('aborted');
+});
+
+test('a timer that fires a little early by the other clock is given no negative time', async () => {
+  const times = [1000.4, 1005];
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 1005);
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => {
+    clock.mockRestore();
+    set.mockRestore();
+  });
+  await once(startDeadline(new AbortController().signal, 5).signal, 'abort');
+  expect(set.mock.calls.map(([, delayMs]) => delayMs)).toEqual([5, 0]);
 });
 
 test('nothing is left of it once it is let go', () => {
