@@ -3,7 +3,7 @@
  * its state and a list in JSON, an alert `~` and a list. A text that begins otherwise is of another version, and is refused.
  * Pure.
  */
-import { type Alert, isAnnouncement, SOURCES } from '../alert.ts';
+import { type Alert, isAnnouncement, SOURCES, type Source } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
@@ -43,17 +43,32 @@ type WrittenAttempt = [at: Time, outcome: string, durationMs: number, rest?: Att
 type WrittenAttempts = number | WrittenAttempt[];
 
 interface RecordRest {
-  p?: string | undefined;
-  /** What stands before and after `p` in it; a text where it does not have that. */
-  h?: [before: string, after: string] | string | undefined;
   a?: DeliveryRecord['acts'] | undefined;
   w?: string | undefined;
   b?: string | undefined;
   k?: string | undefined;
 }
-type WrittenRecord = [label: string, at: Time, attempts?: WrittenAttempts, rest?: RecordRest];
+/** What stands before and after the provider's id in it; a text where it does not have that. */
+type WrittenHandle = [before: string, after: string] | string;
+/** Null for what there is none of, where more follows. */
+type WrittenRecord = [
+  label: string,
+  at: Time,
+  attempts?: WrittenAttempts,
+  providerId?: string | null,
+  handle?: WrittenHandle | null,
+  rest?: RecordRest,
+];
 
 const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined);
+
+/** In JSON, without the last entries that say nothing. */
+const listText = (entries: readonly unknown[]): string => {
+  const last = entries.findLastIndex((entry) =>
+    typeof entry !== 'object' || entry === null ? entry !== undefined : !isEmpty(entry),
+  );
+  return JSON.stringify(entries.slice(0, last + 1));
+};
 
 /** The kind that a destination's id names. */
 const kindOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('-'))) || id;
@@ -91,31 +106,21 @@ const attemptsOf = (written: WrittenAttempts, last: string, providerId: string |
 const LEAST_ID = 8;
 
 /** Most handles have the provider's id in them, and a mail's is long. */
-const writtenHandle = (handle: string | undefined, id: string | undefined): RecordRest['h'] => {
+const writtenHandle = (handle: string | undefined, id: string | undefined): WrittenHandle | undefined => {
   const start = id === undefined || id.length < LEAST_ID ? -1 : (handle?.indexOf(id) ?? -1);
   if (handle === undefined || id === undefined || start < 0) return handle;
   return [handle.slice(0, start), handle.slice(start + id.length)];
 };
 
-const handleOf = (written: RecordRest['h'], id: string | undefined): string | undefined =>
-  Array.isArray(written) ? written.join(id) : written;
+const handleOf = (written: WrittenHandle | null, id: string | null): string | null =>
+  Array.isArray(written) ? written.join(id ?? '') : written;
 
 export const encodeRecord = (record: DeliveryRecord): string => {
-  const { state, destination, at, attempts, providerId, handle, acts, with: covering, by } = record;
+  const { state, destination, at, providerId, handle, acts, with: covering, by } = record;
   const kind = destination.kind === kindOf(destination.id) ? undefined : destination.kind;
-  const rest: RecordRest = {
-    p: providerId,
-    h: writtenHandle(handle, providerId),
-    a: acts,
-    w: covering,
-    b: by,
-    k: kind,
-  };
-  const written: WrittenRecord = [destination.label, timeOf(at)];
-  const hasRest = !isEmpty(rest);
-  if (attempts.length > 0 || hasRest) written.push(writtenAttempts(record));
-  if (hasRest) written.push(rest);
-  return LETTERS[state] + JSON.stringify(written);
+  const rest: RecordRest = { a: acts, w: covering, b: by, k: kind };
+  const ids = [providerId, writtenHandle(handle, providerId)];
+  return LETTERS[state] + listText([destination.label, timeOf(at), writtenAttempts(record), ...ids, rest]);
 };
 
 export const stateOf = (text: string): DeliveryState => {
@@ -127,16 +132,18 @@ export const stateOf = (text: string): DeliveryState => {
 /** `id`: the destination's. */
 export const parseRecord = (id: string, text: string): DeliveryRecord => {
   const state = stateOf(text);
-  const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = JSON.parse(text.slice(1)) as WrittenRecord;
+  const [label, time, attempts = [], p = null, h = null, { a, w, b, k } = {}] = JSON.parse(
+    text.slice(1),
+  ) as WrittenRecord;
   const at = textOf(time);
   const handle = handleOf(h, p);
   return {
     state,
     destination: { id, kind: k ?? kindOf(id), label },
     at,
-    ...(p === undefined ? {} : { providerId: p }),
-    ...(handle === undefined ? {} : { handle }),
-    attempts: attemptsOf(attempts, at, p),
+    ...(p === null ? {} : { providerId: p }),
+    ...(handle === null ? {} : { handle }),
+    attempts: attemptsOf(attempts, at, p ?? undefined),
     ...(a === undefined ? {} : { acts: a }),
     ...(w === undefined ? {} : { with: w }),
     ...(b === undefined ? {} : { by: b }),
@@ -144,18 +151,34 @@ export const parseRecord = (id: string, text: string): DeliveryRecord => {
 };
 
 type Summary = AlertRecord['alert'];
+/** Null for what there is none of, where more follows. */
 type WrittenSummary = [
+  /** Its place in `SOURCES`; of a type that begins as its source does, `SOURCES.length` more. */
   source: number,
   service: string,
   protocol: string,
+  /** What follows that beginning. */
   type: string,
   itemId: string,
   at: Time,
+  /** Milliseconds after `at` where both are numbers. */
   readAt: Time,
-  txHash?: string | 0,
-  followUp?: Alert['followUp'] | 0,
-  message?: string,
+  /** The bytes of a common one in base64url; another one as it is, in a list. */
+  txHash?: string | [string] | null | undefined,
+  followUp?: Alert['followUp'] | null,
+  message?: string | undefined,
 ];
+
+const COMMON_HASH = /^0x[0-9a-f]{64}$/;
+
+const writtenHash = (hash: string): string | [string] =>
+  COMMON_HASH.test(hash) ? Buffer.from(hash.slice(2), 'hex').toString('base64url') : [hash];
+
+const hashOf = (written: string | [string]): string =>
+  typeof written === 'string' ? `0x${Buffer.from(written, 'base64url').toString('hex')}` : written[0];
+
+/** How the types of its items begin: `inspection.`, `notification.`. */
+const beginningOf = (source: Source): string => `${source.slice(0, -1)}.`;
 
 const SUMMARY = '~';
 
@@ -168,30 +191,43 @@ const messageOf = (alert: Summary | Alert): string | undefined => {
 
 export const encodeSummary = (alert: Summary | Alert): string => {
   const { source, service, protocol, type, itemId, at, readAt, txHash, followUp } = alert;
-  const list: WrittenSummary = [SOURCES.indexOf(source), service, protocol, type, itemId, timeOf(at), timeOf(readAt)];
-  const message = messageOf(alert);
-  if (message !== undefined) list.push(txHash ?? 0, followUp ?? 0, message);
-  else if (followUp !== undefined) list.push(txHash ?? 0, followUp);
-  else if (txHash !== undefined) list.push(txHash);
-  return SUMMARY + JSON.stringify(list);
+  const beginning = beginningOf(source);
+  const isUsual = type.startsWith(beginning);
+  const [from, read] = [timeOf(at), timeOf(readAt)];
+  return (
+    SUMMARY +
+    listText([
+      SOURCES.indexOf(source) + (isUsual ? SOURCES.length : 0),
+      service,
+      protocol,
+      isUsual ? type.slice(beginning.length) : type,
+      itemId,
+      from,
+      typeof from === 'number' && typeof read === 'number' ? read - from : read,
+      txHash === undefined ? undefined : writtenHash(txHash),
+      followUp,
+      messageOf(alert),
+    ] satisfies WrittenSummary)
+  );
 };
 
 /** `id`: the alert's. */
 export const parseSummary = (id: string, text: string): Summary => {
   if (!text.startsWith(SUMMARY)) throw new Error(`an alert of another version: ${text.slice(0, 20)}`);
   const written = JSON.parse(text.slice(1)) as WrittenSummary;
-  const [source, service, protocol, type, itemId, at, readAt, txHash = 0, followUp = 0, message] = written;
+  const [place, service, protocol, type, itemId, at, readAt, txHash = null, followUp = null, message] = written;
+  const source = SOURCES[place % SOURCES.length] ?? 'inspections';
   return {
     id,
-    source: SOURCES[source] ?? 'inspections',
+    source,
     service,
     protocol,
-    type,
+    type: place < SOURCES.length ? type : beginningOf(source) + type,
     itemId,
     at: textOf(at),
-    readAt: textOf(readAt),
-    ...(txHash === 0 ? {} : { txHash }),
-    ...(followUp === 0 ? {} : { followUp }),
+    readAt: textOf(typeof at === 'number' && typeof readAt === 'number' ? at + readAt : readAt),
+    ...(txHash === null ? {} : { txHash: hashOf(txHash) }),
+    ...(followUp === null ? {} : { followUp }),
     ...(message === undefined ? {} : { message }),
   };
 };

@@ -5,13 +5,15 @@ import { contentId } from '../item.ts';
 import type { LedgerKeys } from './record.ts';
 
 const HASH = /^0x[0-9a-f]{64}$/;
-/** So many digits, the first and the last ones, tell a transaction apart from all others. */
-const DIGITS = 16;
+/** The first digits and the last ones mean hardly ever two transactions; who must be sure compares the alerts' own. */
+const HEAD = 8;
+const TAIL = 4;
+const DIGITS = HEAD + TAIL;
 const CHUNK = 500;
 
 const beginningOf = (txHash: string): string => {
   const hash = txHash.toLowerCase();
-  return HASH.test(hash) ? hash.slice(2, 2 + DIGITS / 2) + hash.slice(-DIGITS / 2) : contentId(hash).slice(0, DIGITS);
+  return HASH.test(hash) ? hash.slice(2, 2 + HEAD) + hash.slice(-TAIL) : contentId(hash).slice(0, DIGITS);
 };
 
 /** Members that begin so. */
@@ -39,7 +41,7 @@ export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => 
     idsOf(redis.zrange(keys.transactions, ...rangeOf(beginningOf(txHash)))),
   /** Ids of alerts whose transaction begins so, at most so many; of a longer beginning only the first digits count. */
   beginningWith: (digits: string, most: number): Promise<string[]> => {
-    const range = rangeOf(digits.toLowerCase().slice(0, DIGITS / 2));
+    const range = rangeOf(digits.toLowerCase().slice(0, HEAD));
     return idsOf(redis.zrange(keys.transactions, ...range, 'LIMIT', 0, most));
   },
   /** Reads all of it. Only for after a stop of weeks, when alerts have expired whose transaction nobody knows. */

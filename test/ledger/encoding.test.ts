@@ -1,11 +1,11 @@
 /** What the ledger writes is read again as it was; what another version wrote is refused. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CHANNEL_KINDS } from '../../src/alert.ts';
+import { CHANNEL_KINDS, SOURCES } from '../../src/alert.ts';
 import { destinationId } from '../../src/item.ts';
 import { encodeRecord, encodeSummary, parseRecord, parseSummary, stateOf } from '../../src/ledger/encoding.ts';
 import { type AlertRecord, type DeliveryRecord, NO_DESTINATION } from '../../src/ledger/record.ts';
-import { makeAlert } from '../support/numbered.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 30 });
 const time = fc.oneof(
@@ -59,12 +59,12 @@ const summary = fc.record(
     id: text,
     service: text,
     protocol: text,
-    source: fc.constantFrom('inspections', 'notifications'),
-    type: text,
+    source: fc.constantFrom(...SOURCES),
+    type: fc.oneof(text, fc.constantFrom('inspection.critical', 'inspection.', 'notification.created', 'tocsin.mute')),
     itemId: text,
     at: time,
     readAt: time,
-    txHash: text,
+    txHash: fc.oneof(text, fc.constantFrom(hashOf(1), hashOf(1).toUpperCase())),
     followUp: fc.record({ of: text, was: text, is: text }, { requiredKeys: ['of', 'was'] }),
     message: text,
   },
@@ -91,9 +91,7 @@ test('most deliveries are short: what stands twice in them is written once', () 
     handle: '<1@example.com> [CRITICAL] Harbor',
     attempts: [{ at, outcome: 'delivered', durationMs: 12, providerId: '<1@example.com>' }],
   };
-  expect(encodeRecord(one)).toBe(
-    `d["a@example.com",${Date.parse(at)},12,{"p":"<1@example.com>","h":[""," [CRITICAL] Harbor"]}]`,
-  );
+  expect(encodeRecord(one)).toBe(`d["a@example.com",${Date.parse(at)},12,"<1@example.com>",[""," [CRITICAL] Harbor"]]`);
   expect(parseRecord(one.destination.id, encodeRecord(one))).toEqual(one);
 });
 
@@ -103,6 +101,15 @@ test('an alert is read as it was written', () => {
       expect(parseSummary(one.id, encodeSummary(one))).toEqual(one);
     }),
   );
+});
+
+test('an alert is short: its times are a date and a difference, and its hash is written in 43 letters', () => {
+  const { item: _item, ...one } = makeAlert(1, {
+    ...{ service: 'main', protocol: 'Harbor', type: 'inspection.critical', itemId: 'i1' },
+    ...{ at: '2026-11-20T12:00:00.000Z', readAt: '2026-11-20T12:00:00.250Z' },
+  });
+  const hash = `${'A'.repeat(42)}E`;
+  expect(encodeSummary(one)).toBe(`~[2,"main","Harbor","critical","i1",${Date.parse(one.at)},250,"${hash}"]`);
 });
 
 test('what another version wrote is refused', () => {
