@@ -355,7 +355,7 @@ describe('a start waits only for the libraries that it needs', () => {
   });
 
   test('one of a command that reads Redis', () => {
-    expect(packagesOf('cli/status.ts')).toEqual(['bullmq', 'ioredis', 'yaml', 'zod']);
+    expect(packagesOf('cli/status.ts')).toEqual(['ioredis', 'yaml', 'zod']);
   });
 
   test('one of a daemon: of the channels what is configured', () => {

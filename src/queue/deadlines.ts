@@ -3,8 +3,7 @@ import type { Job } from 'bullmq';
 import type { Alert } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { contentId } from '../item.ts';
-import type { QueueCounts } from './queues.ts';
-import { openQueue, openWorker, type QueueSettings, stopWorker } from './settings.ts';
+import { countJobs, createQueue, openWorker, type QueueCounts, type QueueSettings, stopWorker } from './settings.ts';
 
 /** The data of one job. */
 interface DeadlineJob {
@@ -24,11 +23,11 @@ const readJob = ({ data }: Job<DeadlineJob>): DeadlineJob => {
 
 export const createDeadlines = (settings: QueueSettings) => {
   // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
-  const queue = openQueue(settings, DEADLINES_QUEUE);
+  const queue = createQueue(settings, DEADLINES_QUEUE);
   return {
     /** `alerts` are checked after `afterMs`, once for each `look`, however often this is called; durable when it resolves. */
     set: async (alerts: readonly Alert[], afterMs: number, look = 1): Promise<void> => {
-      await queue.addBulk(
+      await queue.opened().addBulk(
         chunksOf(alerts, ALERTS_IN_JOB).map((chunk) => ({
           name: 'deadline',
           data: { v: 1, alerts: chunk, look } satisfies DeadlineJob,
@@ -44,11 +43,8 @@ export const createDeadlines = (settings: QueueSettings) => {
       });
       return { stop: (graceMs: number): Promise<void> => stopWorker(worker, settings.redis, graceMs) };
     },
-    counts: async (): Promise<QueueCounts> => {
-      const { waiting = 0, delayed = 0, active = 0, failed = 0 } = await queue.getJobCounts();
-      return { name: DEADLINES_QUEUE, waiting, delayed, active, failed };
-    },
-    close: (): Promise<void> => queue.close(),
+    counts: (): Promise<QueueCounts> => countJobs(settings, DEADLINES_QUEUE),
+    close: queue.close,
   };
 };
 

@@ -1,12 +1,12 @@
 /** Takes the jobs of one kind from its queue and runs them, each when it has a place. */
-import { DelayedError, type Queue, UnrecoverableError } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { delayUntil } from '../time.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
 import type { HoldsLock } from './job-locks.ts';
 import type { Claim, Places } from './places.ts';
-import { type JobRun, openWorker, type QueueSettings, queueName, stopWorker } from './settings.ts';
+import { type JobRun, loadBullmq, openWorker, type QueueSettings, queueName, stopWorker } from './settings.ts';
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
 export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
@@ -23,7 +23,7 @@ const UNKNOWN_AGAIN_MS = 5000;
 const ours = (data: ParcelJob | { flaw: string }, queue: string): ParcelJob => {
   const flaw = 'flaw' in data ? data.flaw : 'destination';
   if ('v' in data && queueName(data.destination.kind) === queue) return data;
-  throw new UnrecoverableError(
+  throw new (loadBullmq().UnrecoverableError)(
     `somebody else than Tocsin wrote or changed a job in Redis, and nothing was sent by it: see its ${flaw}`,
   );
 };
@@ -31,7 +31,7 @@ const ours = (data: ParcelJob | { flaw: string }, queue: string): ParcelJob => {
 /** Waiting costs no attempt of BullMQ's: those count our own exceptions only. */
 const putBack = async ({ job, token }: JobRun, delayMs: number): Promise<never> => {
   await job.moveToDelayed(Date.now() + delayMs, token);
-  throw new DelayedError();
+  throw new (loadBullmq().DelayedError)();
 };
 
 const claimOf = ({ fairnessKey, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
@@ -96,7 +96,7 @@ const createRunJob = (
     const verdict = await process(data, signal, holdsLock).finally(place.leave);
     if (places.hasRoom()) void recall();
     // It is another run's by now, or will be: this one changes nothing of it.
-    if (!(await holdsLock())) throw new DelayedError();
+    if (!(await holdsLock())) throw new (loadBullmq().DelayedError)();
     if (verdict.done) return;
     // At once: a clock that is set back during the next command must not make the wait longer by as much.
     const delayMs = delayUntil(verdict.runAt, begun, moment());
@@ -106,7 +106,11 @@ const createRunJob = (
 };
 
 export const createWork =
-  (settings: QueueSettings, queues: Record<ChannelKind, Queue>, canaryKey: (kind: ChannelKind) => string) =>
+  (
+    settings: QueueSettings,
+    queues: Record<ChannelKind, { opened(): Queue }>,
+    canaryKey: (kind: ChannelKind) => string,
+  ) =>
   (
     kind: ChannelKind,
     places: Places,
@@ -114,7 +118,7 @@ export const createWork =
     onUnknownVersion: (queue: string, version: string) => void,
   ) => {
     const { redis } = settings;
-    const runJob = createRunJob(queues[kind], places, process, onUnknownVersion);
+    const runJob = createRunJob(queues[kind].opened(), places, process, onUnknownVersion);
     let takenAt = Date.now();
     const worker = openWorker(settings, queueName(kind), places.jobs, async (run) => {
       takenAt = Date.now();

@@ -6,15 +6,7 @@ import { itemSize } from '../item.ts';
 import { createPriorities, shareOf, urgencyOfParcel } from './fairness.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId } from './job.ts';
 import { CANARY, createWork } from './parcel-worker.ts';
-import { openQueue, type QueueSettings, queueName } from './settings.ts';
-
-export interface QueueCounts {
-  name: string;
-  waiting: number;
-  delayed: number;
-  active: number;
-  failed: number;
-}
+import { countJobs, createQueue, type QueueCounts, type QueueSettings, queueKey, queueName } from './settings.ts';
 
 /** A queue to look into. */
 export type ReadableQueue = Pick<Queue, 'name' | 'getJob' | 'getJobCounts' | 'getRanges' | 'isPaused'>;
@@ -33,7 +25,7 @@ const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
 
 export const createParcelQueues = (settings: QueueSettings) => {
   const { redis, prefix } = settings;
-  const queues = byKind((kind) => openQueue(settings, queueName(kind)));
+  const queues = byKind((kind) => createQueue(settings, queueName(kind)));
   const priorities = byKind(() => createPriorities(Date.now));
   const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
   return {
@@ -51,7 +43,7 @@ export const createParcelQueues = (settings: QueueSettings) => {
       });
       for (const kind of CHANNEL_KINDS) {
         const own = jobs.filter(({ data }) => data.destination.kind === kind);
-        for (const chunk of packed(own, ADDED_AT_ONCE.bytes, jobBytes)) await queues[kind].addBulk(chunk);
+        for (const chunk of packed(own, ADDED_AT_ONCE.bytes, jobBytes)) await queues[kind].opened().addBulk(chunk);
       }
     },
     /**
@@ -68,7 +60,7 @@ export const createParcelQueues = (settings: QueueSettings) => {
       // Something urgent may join it later.
       const priority = priorities[destination.kind].next(shareOf({ destination, alerts: [...alerts] }), 'critical');
       const opts = { jobId: batchJobId(destination, batch), priority, delay: delayMs };
-      await queues[destination.kind].add('batch', data, opts);
+      await queues[destination.kind].opened().add('batch', data, opts);
     },
     /**
      * Runs as many jobs at once as their places allow. `onUnknownVersion` is called with the queue's name whenever a job
@@ -76,34 +68,28 @@ export const createParcelQueues = (settings: QueueSettings) => {
      */
     work: createWork(settings, queues, canaryKey),
     counts: (): Promise<QueueCounts[]> =>
-      Promise.all(
-        CHANNEL_KINDS.map(async (kind) => {
-          const counts = await queues[kind].getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed');
-          const { waiting = 0, prioritized = 0, delayed = 0, active = 0, failed = 0 } = counts;
-          return { name: queueName(kind), waiting: waiting + prioritized, delayed, active, failed };
-        }),
-      ),
-    readable: (): readonly ReadableQueue[] => CHANNEL_KINDS.map((kind) => queues[kind]),
+      Promise.all(CHANNEL_KINDS.map((kind) => countJobs(settings, queueName(kind)))),
+    readable: (): readonly ReadableQueue[] => CHANNEL_KINDS.map((kind) => queues[kind].opened()),
     /**
      * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
      * milliseconds, 0 for never. There is at most one at a time.
      */
     sendCanary: async (kind: ChannelKind): Promise<number> => {
-      await queues[kind].add(CANARY, {}, { jobId: CANARY, lifo: true });
+      await queues[kind].opened().add(CANARY, {}, { jobId: CANARY, lifo: true });
       return Number(await redis.get(canaryKey(kind)));
     },
     /** How many parcels' jobs of this kind wait or run; a canary is none. */
     waitingFor: async (kind: ChannelKind): Promise<number> => {
-      const [count, canary] = await Promise.all([
-        queues[kind].getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active'),
-        redis.exists(queues[kind].toKey(CANARY)),
+      const [{ waiting, delayed, active }, canary] = await Promise.all([
+        countJobs(settings, queueName(kind)),
+        redis.exists(queueKey(prefix, queueName(kind), CANARY)),
       ]);
-      return Math.max(0, count - canary);
+      return Math.max(0, waiting + delayed + active - canary);
     },
     /** Removes a job. False where it runs, or is gone. */
-    remove: async (kind: ChannelKind, id: string): Promise<boolean> => (await queues[kind].remove(id)) === 1,
+    remove: async (kind: ChannelKind, id: string): Promise<boolean> => (await queues[kind].opened().remove(id)) === 1,
     /** How many workers, in all daemons, take from this kind's queue. */
-    workers: (kind: ChannelKind): Promise<number> => queues[kind].getWorkersCount(),
+    workers: (kind: ChannelKind): Promise<number> => queues[kind].opened().getWorkersCount(),
     close: async (): Promise<void> => {
       await Promise.all(CHANNEL_KINDS.map((kind) => queues[kind].close()));
     },

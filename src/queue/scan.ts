@@ -1,12 +1,11 @@
 /** What is found by reading a whole queue: which deliveries have a job, and the old jobs of a queue that nobody works on. */
-import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { askEach, execute } from '../redis/pipeline.ts';
 import { batchKeys } from './batch-store.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
-import { queueName } from './settings.ts';
+import { queueKey, queueName } from './settings.ts';
 
 const READ_AT_ONCE = 100;
 
@@ -19,11 +18,9 @@ interface WrittenJob {
 }
 
 /** Gives the jobs of a kind's queue that have not ended, some at a time. */
-const createJobReader = (redis: RedisClient, prefix: string) => {
-  const keys = new QueueKeys(prefix);
-
-  return async function* (kind: ChannelKind): AsyncGenerator<WrittenJob[]> {
-    const key = (name: string): string => keys.toKey(queueName(kind), name);
+const createJobReader = (redis: RedisClient, prefix: string) =>
+  async function* (kind: ChannelKind): AsyncGenerator<WrittenJob[]> {
+    const key = (name: string): string => queueKey(prefix, queueName(kind), name);
     // In one transaction, or a job that moves from one list to another meanwhile would be missed.
     const lists = redis.multi();
     for (const list of ['wait', 'paused', 'active']) lists.lrange(key(list), 0, -1);
@@ -37,7 +34,6 @@ const createJobReader = (redis: RedisClient, prefix: string) => {
       });
     }
   };
-};
 
 /** A delivery by the ids of its alert and destination. */
 export interface DeliveryRef {

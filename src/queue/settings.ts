@@ -1,7 +1,9 @@
 /** How queues and their workers are opened, how a worker rests while Redis refuses its commands, and how it ends. */
-import { type Job, Queue, type Telemetry, Worker } from 'bullmq';
+import { createRequire } from 'node:module';
+import type { Job, Queue, Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { execute } from '../redis/pipeline.ts';
 import { pause } from '../waiting.ts';
 import { createJobLocks, type HoldsLock, LOCK_MS } from './job-locks.ts';
 
@@ -40,11 +42,48 @@ const WORKER_LOCKS = {
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
-export const openQueue = ({ redis, prefix, onError, telemetry }: QueueSettings, name: string): Queue => {
-  const own = { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS };
-  const queue = new Queue(name, { ...own, ...(telemetry && { telemetry }) });
-  queue.on('error', (error) => onError(name, error));
-  return queue;
+/** Loaded when a queue is used: commands that only look do without, and it is a sixth of what they take. */
+export const loadBullmq = () => createRequire(import.meta.url)('bullmq') as typeof import('bullmq');
+
+/** Where BullMQ keeps a list or a job of a queue. */
+export const queueKey = (prefix: string, queue: string, name: string): string => `${prefix}:${queue}:${name}`;
+
+export interface QueueCounts {
+  name: string;
+  waiting: number;
+  delayed: number;
+  active: number;
+  failed: number;
+}
+
+/** How many jobs a queue has. */
+export const countJobs = async (
+  { redis, prefix }: Pick<QueueSettings, 'redis' | 'prefix'>,
+  name: string,
+): Promise<QueueCounts> => {
+  const batch = redis.pipeline();
+  for (const list of ['wait', 'active']) batch.llen(queueKey(prefix, name, list));
+  for (const set of ['prioritized', 'delayed', 'failed']) batch.zcard(queueKey(prefix, name, set));
+  const [waiting = 0, active = 0, prioritized = 0, delayed = 0, failed = 0] = (await execute(batch)).map(Number);
+  return { name, waiting: waiting + prioritized, delayed, active, failed };
+};
+
+/** A queue that is opened when it is first asked for. */
+export const createQueue = ({ redis, prefix, onError, telemetry }: QueueSettings, name: string) => {
+  let queue: Queue | undefined;
+  const open = (): Queue => {
+    const own = { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS };
+    const opened = new (loadBullmq().Queue)(name, { ...own, ...(telemetry && { telemetry }) });
+    opened.on('error', (error) => onError(name, error));
+    return opened;
+  };
+  return {
+    opened: (): Queue => {
+      queue ??= open();
+      return queue;
+    },
+    close: async (): Promise<void> => queue?.close(),
+  };
 };
 
 /** Short: alerts wait as long when Redis is well again. */
@@ -98,7 +137,7 @@ export const openWorker = (
     const stopping = signal ?? new AbortController().signal;
     return runLocked(lock, (holdsLock) => process({ job, token: lock.token, signal: stopping, holdsLock }));
   };
-  const worker: Worker = new Worker(name, run, { ...own, ...(telemetry && { telemetry }) });
+  const worker: Worker = new (loadBullmq().Worker)(name, run, { ...own, ...(telemetry && { telemetry }) });
   worker.on('error', (error) => onError(name, error));
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));

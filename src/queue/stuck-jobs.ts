@@ -1,8 +1,7 @@
 /** Jobs that BullMQ would start too late: those whose worker is gone, and those that wait by a clock that was set back. */
-
-import { QueueKeys } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 import { CLOCKS_DIFFER_MS } from '../time.ts';
+import { queueKey } from './settings.ts';
 
 /**
  * KEYS: active jobs, stalled jobs, when BullMQ last checked; ARGV: where keys of jobs begin, then ids of workers. The token
@@ -31,9 +30,8 @@ export const createAbandonedJobs = (redis: RedisClient, prefix: string) => ({
   /** Frees the jobs of a queue that these workers ran. Gives how many; BullMQ's next check starts them. */
   free: async (queue: string, workers: readonly string[]): Promise<number> => {
     if (workers.length === 0) return 0;
-    const base = `${prefix}:${queue}:`;
-    const keys = ['active', 'stalled', 'stalled-check'].map((name) => base + name);
-    return Number(await redis.eval(FREE, keys.length, ...keys, base, ...workers));
+    const keys = ['active', 'stalled', 'stalled-check'].map((name) => queueKey(prefix, queue, name));
+    return Number(await redis.eval(FREE, keys.length, ...keys, queueKey(prefix, queue, ''), ...workers));
   },
 });
 
@@ -96,12 +94,11 @@ return {moved, '(' .. jobs[#jobs]}`;
  * when they are due, by the clock of then. Beside it is the delay that was asked for, and that is what they wait at most.
  */
 export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: OverlongWaitsDependencies) => {
-  const keys = new QueueKeys(prefix);
   /** By queue: the first job that waits too long, and since when it is known. */
   const waiting = new Map<string, { job: string; since: number }>();
 
   const shorten = async (queue: string): Promise<number> => {
-    const lists = [keys.toKey(queue, 'delayed'), keys.toKey(queue, 'marker')] as const;
+    const lists = [queueKey(prefix, queue, 'delayed'), queueKey(prefix, queue, 'marker')] as const;
     let moved = 0;
     for (let from = '+inf'; from !== ''; ) {
       const answer = await redis.eval(
@@ -110,7 +107,7 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: O
         ...lists,
         now(),
         CLOCKS_DIFFER_MS,
-        keys.toKey(queue, ''),
+        queueKey(prefix, queue, ''),
         MOVED_AT_ONCE,
         from,
       );
@@ -126,8 +123,8 @@ export const createOverlongWaits = ({ redis, prefix, queues, now, monotonic }: O
    * there for as long as it was meant to wait.
    */
   const check = async (queue: string): Promise<number> => {
-    const delayed = keys.toKey(queue, 'delayed');
-    const found = await redis.eval(FIND, 1, delayed, now(), CLOCKS_DIFFER_MS, keys.toKey(queue, ''), LOOKED_AT);
+    const delayed = queueKey(prefix, queue, 'delayed');
+    const found = await redis.eval(FIND, 1, delayed, now(), CLOCKS_DIFFER_MS, queueKey(prefix, queue, ''), LOOKED_AT);
     if (found === null) {
       waiting.delete(queue);
       return 0;
