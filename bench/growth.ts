@@ -8,10 +8,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Line, plot } from './plot.ts';
 import { POLL, playTocsin } from './rows/alerts.ts';
-import { print, printTable, run } from './run.ts';
+import { optionsOf, print, printTable, run } from './run.ts';
 import { PROGRAM } from './stage/daemon.ts';
 import { poll } from './stage/polling.ts';
 import { withStage } from './stage/stage.ts';
@@ -23,14 +22,12 @@ const PROTOCOLS = 20;
 const OLD = { perMs: 0.05, agoMs: 20 * 60_000 };
 const POLLS_A_SECOND = 400;
 
-const { values } = parseArgs({
-  options: {
-    most: { type: 'string', default: '100000' },
-    only: { type: 'string', default: 'alerts,protocols' },
-    program: { type: 'string', default: PROGRAM },
-    json: { type: 'string' },
-    plot: { type: 'string' },
-  },
+const values = optionsOf({
+  most: { type: 'string', default: '100000' },
+  only: { type: 'string', default: 'alerts,protocols' },
+  program: { type: 'string', default: PROGRAM },
+  json: { type: 'string' },
+  plot: { type: 'string' },
 });
 const program = resolve(values.program);
 const common = { program, hanging: 0, kinds: ['webhook'], each: 'one' } as const;

@@ -11,7 +11,6 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readExpected, writeExpected } from './expected.ts';
 import { type Bench, type BenchOptions, isMet, type Row, watchedOf } from './row.ts';
 import { measure as alerts } from './rows/alerts.ts';
@@ -25,7 +24,7 @@ import { measure as start } from './rows/start.ts';
 import { measure as steady } from './rows/steady.ts';
 import { measure as two } from './rows/two.ts';
 import { measure as waiting } from './rows/waiting.ts';
-import { print, run } from './run.ts';
+import { optionsOf, positive, print, refuse, run } from './run.ts';
 import { openProgram } from './stage/image.ts';
 import { printRows } from './table.ts';
 
@@ -45,30 +44,21 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 const REPEAT = { full: 5, quick: 2 };
 const ALERTS = { full: 10_000, quick: 5000 };
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: Object.keys(BENCHES).join(',') },
-    repeat: { type: 'string' },
-    alerts: { type: 'string' },
-    minutes: { type: 'string', default: '2' },
-    program: { type: 'string' },
-    json: { type: 'string' },
-    write: { type: 'boolean', default: false },
-  },
+const values = optionsOf({
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', default: Object.keys(BENCHES).join(',') },
+  repeat: { type: 'string' },
+  alerts: { type: 'string' },
+  minutes: { type: 'string', default: '2' },
+  program: { type: 'string' },
+  json: { type: 'string' },
+  write: { type: 'boolean', default: false },
 });
-
-const positive = (name: string, text: string): number => {
-  const number = Number(text);
-  if (!(number > 0)) throw new Error(`--${name} takes a number above 0`);
-  return number;
-};
 
 const chosen = (): [string, Bench][] =>
   values.only.split(',').map((name) => {
     const bench = BENCHES[name];
-    if (bench === undefined) throw new Error(`--only: no bench ${name}; there are ${Object.keys(BENCHES).join(', ')}`);
-    return [name, bench];
+    return bench ? [name, bench] : refuse(`--only: no bench ${name}; there are ${Object.keys(BENCHES).join(', ')}`);
   });
 
 const say = (line: string): void => {

@@ -9,9 +9,8 @@ import { statSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { POLL, playTocsin } from './rows/alerts.ts';
-import { print, printTable, run } from './run.ts';
+import { optionsOf, print, printTable, run } from './run.ts';
 import { PROGRAM } from './stage/daemon.ts';
 import { webhookEach, withStage } from './stage/stage.ts';
 
@@ -22,12 +21,10 @@ interface Profile {
   timeDeltas: number[];
 }
 
-const { values } = parseArgs({
-  options: {
-    alerts: { type: 'string', default: '10000' },
-    program: { type: 'string', default: PROGRAM },
-    keep: { type: 'string' },
-  },
+const values = optionsOf({
+  alerts: { type: 'string', default: '10000' },
+  program: { type: 'string', default: PROGRAM },
+  keep: { type: 'string' },
 });
 
 /** V8's names for what is not work of any program. */

@@ -1,15 +1,44 @@
 /** What the benches have in common as programs: options, tables, exit codes. */
-import { parseArgs } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
-/** `--name N` for each key of `defaults`. Throws for what is no number. */
+/** Ends the program, as its options make no sense. */
+export const refuse = (why: string): never => {
+  process.stderr.write(`${why}\n--help lists the options\n`);
+  process.exit(1);
+};
+
+/** The program's options. `--help` shows the comment that its file begins with, and ends it. */
+export const optionsOf = <Options extends ParseArgsOptionsConfig>(options: Options) => {
+  const parse = () => {
+    try {
+      return parseArgs({ options: { ...options, help: { type: 'boolean' } } as Options }).values;
+    } catch (error) {
+      return refuse(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const values = parse();
+  if ('help' in values) {
+    const [, comment = ''] = /\/\*\*\n(.*?) \*\//s.exec(readFileSync(process.argv[1] ?? '', 'utf8')) ?? [];
+    print(comment.replaceAll(/^ \* ?/gm, '').trimEnd());
+    process.exit(0);
+  }
+  return values;
+};
+
+/** Of `--NAME TEXT`. */
+export const positive = (name: string, text: string): number => {
+  const number = Number(text);
+  return number > 0 ? number : refuse(`--${name} takes a number above 0`);
+};
+
+/** `--name N` for each key of `defaults`. */
 export const numbersOf = <Name extends string>(defaults: Record<Name, number>): Record<Name, number> => {
   const names = Object.keys(defaults) as Name[];
-  const { values } = parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) });
+  const values = optionsOf(Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])));
   const numberOf = (name: Name): number => {
-    const text = values[name];
-    const number = text === undefined ? defaults[name] : Number(text);
-    if (!Number.isFinite(number)) throw new Error(`--${name} takes a number`);
-    return number;
+    const number = Number(values[name] ?? defaults[name]);
+    return Number.isFinite(number) ? number : refuse(`--${name} takes a number`);
   };
   return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
 };
