@@ -96,7 +96,7 @@ const CONDITIONS = {
   queue: {
     ...{ ...PASSING, stopsHeartbeat: true },
     effect: 'Alerts wait there; none is lost',
-    todo: 'see `/livez` and the log for what stands still, and whether Redis is slow; a restart of the daemon loses nothing',
+    todo: 'see `/livez` and the log for what hangs, and whether Redis is slow; a restart of the daemon loses nothing',
   },
   /** Redis may lose what is queued. */
   durability: {
@@ -136,7 +136,7 @@ const CONDITIONS = {
   /** Another config is in force; this daemon stands by. */
   'config-differs': {
     ...{ ...OF_ONE, mayPass: false, stopsReady: true },
-    effect: 'Alerts are found and sent by the config that was put into force last; the daemon stands by',
+    effect: 'Alerts are found and sent by the config that was put into force last; this daemon waits and sends nothing',
     todo: 'give all daemons the same config; a restart or a reload puts the config of that daemon into force',
   },
   template: {
@@ -148,7 +148,7 @@ const CONDITIONS = {
   disk: {
     ...OF_ONE,
     effect: 'Alerts are found and sent until the disk is full: then Redis takes no more, and no alert is sent',
-    todo: 'free space there, or give dataDir a larger disk',
+    todo: 'free space on that machine, or give the data folder of Tocsin (dataDir) a larger disk',
   },
   /** It differs from the service's or from Redis'. */
   clock: {
@@ -202,7 +202,7 @@ const CONDITIONS = {
   /** A channel of a protocol leads nowhere. */
   routing: {
     ...{ ...NOTE, effect: 'Its alerts do not go there' },
-    todo: 'correct the channel, at the service or in the config',
+    todo: 'correct the channel, at the monitoring service or in the config of Tocsin',
   },
   /** Dead letters, because there were too many. */
   removed: {

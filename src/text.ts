@@ -120,6 +120,9 @@ const LONGEST_NAME = 100;
 /** A name of the service's in a sentence of ours: free text, so it has one line, a bound and quotes. */
 export const nameText = (name: string): string => quotedName(shorten(cleanLine(name), LONGEST_NAME));
 
+/** A monitoring service in a sentence, by its name in the config: `the monitoring service “main”`. */
+export const serviceText = (service: string): string => `the monitoring service ${nameText(service)}`;
+
 /** `“A”, “B” and 4 more`: several of them. */
 export const namesText = (names: readonly string[], most = MOST_NAMED): string =>
   listText([...names.slice(0, most).map(nameText), ...names.slice(most)], most);

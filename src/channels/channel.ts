@@ -246,8 +246,8 @@ export interface Certificates {
 /** One kind of channel, as the registry lists it: everything that can be known of it without sending. */
 export interface ChannelModule<Config> {
   kind: ChannelKind;
-  /** All its destinations as people read it: `every Slack channel`; and what is so where none can be sent to. */
-  words: { every: string; none: string };
+  /** All its destinations as people read it: `every Slack channel`; what is so where none can be sent to; and what one is, before its name. */
+  words: { every: string; none: string; place: string };
   entry: EntryRules;
   /** The addresses that an entry of this kind names. Pure and strict: anything that may be no address is a problem. */
   addressesOf(entry: ChannelEntry): Addresses;

@@ -17,7 +17,7 @@ export interface Count {
 }
 
 export interface CountTable {
-  /** `Protocols`, `Detectors`, `Contracts`, `Origins`. */
+  /** `Protocols`, `Detectors`, `Contracts`, `Senders`. */
   title: string;
   /** The most first; may be long, see `topOf`. */
   counts: Count[];
@@ -38,7 +38,7 @@ export interface DigestItem {
   headline: string;
   /** Several as `Vault A + 2 more`. */
   protocol: string;
-  /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `only 1 of 300 on this contract`, `90 %`. */
+  /** Why it ranks where it does, in our words: `privileged call`, `sender is an admin`, `only 1 of 300 on this contract`, `90 %`. */
   reasons: string[];
   /** How many items this one stands for, as they have the same title and say the same; 0 for those that another stands for. */
   alike: number;
@@ -72,11 +72,11 @@ export interface DigestItem {
 export interface DigestContent {
   /** 8 hex digits; the same alerts have the same. */
   id: string;
-  /** `title`, and the headline of the worst item. */
+  /** `🔴 120 alerts, worst: `, the headline of the worst item, and `title`: a locked phone shows little. */
   headline: string;
   /** `🔴 120 alerts in 3 protocols: 118 critical, 2 notifications`, or `🔴 120 critical alerts in Vault A, 308 so far`. */
   title: string;
-  /** What stands behind the worst severity, which it does not say again: `118 of 120 alerts in 3 protocols`. */
+  /** How many alerts, for a subject: `120 alerts`, `120 alerts (308 so far)`. */
   lead: string;
   /** Of the worst item. */
   severity: string;

@@ -43,10 +43,10 @@ const moreThan = (few: number): Fact => ({ weight: 3, holds: ({ detectors = [] }
 /** Several detectors are the dearest to make up. Their names say so themselves. */
 const FACTS: readonly Fact[] = [
   { reason: 'privileged call', weight: 8, holds: ({ isPrivileged = false }) => isPrivileged },
-  { reason: 'origin is an admin', weight: 4, holds: ({ isByAdmin = false }) => isByAdmin },
+  { reason: 'sender is an admin', weight: 4, holds: ({ isByAdmin = false }) => isByAdmin },
   ...[1, 2, 3].map(moreThan),
   { reason: TRIGGER_MATCHED, weight: 2, holds: ({ isTriggered = false }) => isTriggered },
-  { reason: 'new origin', weight: 1, holds: ({ isOriginNew = false }) => isOriginNew },
+  { reason: 'new sender', weight: 1, holds: ({ isOriginNew = false }) => isOriginNew },
 ];
 
 interface Respect {
@@ -63,7 +63,7 @@ const RESPECTS: readonly Respect[] = [
   { text: 'on this contract', valuesOf: ({ contracts = [] }) => contracts },
   { text: 'in this protocol', valuesOf: ({ protocols }) => protocols },
   { text: 'with this method', valuesOf: ({ methods = [] }) => methods },
-  { text: 'from this origin', valuesOf: ({ origins = [] }) => origins },
+  { text: 'from this sender', valuesOf: ({ origins = [] }) => origins },
 ];
 
 /** Less is chance. */

@@ -10,7 +10,7 @@ import { type Line, lineText } from './content/content.ts';
 import { UNKNOWN } from './content/foreign.ts';
 import type { Presentation } from './content/presentation.ts';
 import type { Reading, Wording } from './content/reading.ts';
-import { assessmentWord, rankOf, signOf } from './content/severity.ts';
+import { aroundSign, assessmentWord, rankOf, signOf } from './content/severity.ts';
 import type { Count, CountTable, DigestContent } from './digest-content.ts';
 import { ends, HEADLINE_LIMIT, itemsOf, NAME_LIMIT, type Read, readAlert, timeOf } from './digest-items.ts';
 
@@ -57,7 +57,7 @@ const countedAs = ({ alert: { followUp }, severity }: Pick<Read, 'alert' | 'seve
     ? severity
     : 'FOLLOW-UP';
 
-/** How many alerts, where, and how severe; and how many of the worst severity. */
+/** How many alerts, where, and how severe; and how many alone. */
 const titlesOf = (
   counted: readonly Pick<Read, 'alert' | 'severity'>[],
   protocols: readonly Count[],
@@ -70,9 +70,11 @@ const titlesOf = (
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
   const all = counted.length.toLocaleString('en');
   const what = alone ? `${each} in ${where}` : `${all} alerts in ${where}: ${each}`;
-  const worst = alone ? '' : `${severities[0]?.count.toLocaleString('en')} of `;
   const said = (text: string): string => shorten(replay ? `REPLAY: ${text}` : text, HEADLINE_LIMIT);
-  return { title: said(`${what}${soFar}`), lead: said(`${worst}${all} alerts in ${where}${soFar}`) };
+  return {
+    title: said(`${what}${soFar}`),
+    lead: said(`${all} alerts${soFar === '' ? '' : ` (${soFar.replace(/^, /, '')})`}`),
+  };
 };
 
 /** Why they come in an unusual way or again; with a count for a reason that does not hold for all. */
@@ -89,7 +91,11 @@ const noticeOf = (alerts: readonly Alert[]): string | undefined => {
     ...texts,
     ...(truncated > 0 ? [`Of ${truncated} only a part is here: the service gave too much of them.`] : []),
     ...(more > 0 ? [`And ${more} more reason${more === 1 ? '' : 's'}.`] : []),
-    ...(replay ? ['Replay: these were found earlier, and somebody sends them again on purpose.'] : []),
+    ...(replay
+      ? [
+          'Replay: these were found earlier, and somebody sends them again on purpose: see whether they were dealt with.',
+        ]
+      : []),
   ];
   return notices.length === 0 ? undefined : notices.join(' ');
 };
@@ -107,7 +113,7 @@ function* originTable(readings: readonly Reading[]): Sliced<CountTable> {
   const origins = yield* slice(() => readings.flatMap(({ finding }) => finding.origins));
   const urls = new Map(origins.flatMap(({ whole, url }) => (url === undefined ? [] : [[whole, url] as const])));
   const counts = yield* slice(() => countsOf(origins.map(({ whole }) => whole)));
-  return { title: 'Origins', counts: counts.map((count) => ({ ...count, url: urls.get(count.name) })) };
+  return { title: 'Senders', counts: counts.map((count) => ({ ...count, url: urls.get(count.name) })) };
 }
 
 /** Protocols, detectors, contracts and origins, those that are involved. A detector counts once for each alert. */
@@ -126,13 +132,16 @@ function* tablesOf(all: readonly Read[]): Sliced<CountTable[]> {
   ].filter(({ counts }) => counts.length > 0);
 }
 
-const WHY = 'Too many at once for single messages.';
+const WHY = 'Too many at once for single messages: check the worst first.';
 
 /** From the second digest in a row on, a reader wants to know how much of it there is: the count of this one is no total. */
 const stormText = (storm: Storm | undefined): { soFar: string; why: string } =>
   storm === undefined || storm.message < 2
     ? { soFar: '', why: WHY }
-    : { soFar: `, ${storm.alerts.toLocaleString('en')} so far`, why: `Storm, message ${storm.message}.` };
+    : {
+        soFar: `, ${storm.alerts.toLocaleString('en')} so far`,
+        why: `Storm, message ${storm.message}: check the worst first.`,
+      };
 
 /** Everything that people read about many alerts. `storm`: which digest in a row it is. Pure. */
 export function* describeDigest(alerts: readonly Alert[], wording: Wording, storm?: Storm): Sliced<DigestContent> {
@@ -152,7 +161,7 @@ export function* describeDigest(alerts: readonly Alert[], wording: Wording, stor
   yield;
   return {
     id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
-    headline: `${signOf(tone)} ${title}; worst: ${worst.headline}`,
+    headline: `${signOf(tone)} ${lead}, worst: ${aroundSign(worst.headline).join('')}; ${title}`,
     title: `${signOf(tone)} ${title}`,
     lead,
     severity: shorten(severest.severity, NAME_LIMIT),

@@ -1,5 +1,5 @@
 /** All kinds of channel, and what is asked of a kind by its name. A kind without a module does not compile. */
-import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind, isHuman } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isChannelKind, isHuman, shownLabel } from '../alert.ts';
 import { type ChannelEntry, destinationId, senderId } from '../item.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { quoteContact } from './address.ts';
@@ -29,6 +29,10 @@ const modules: { readonly [Kind in ChannelKind]: ChannelModule<Configs[Kind]> } 
 /** What is true of a kind with any config. */
 export const kindFacts = (kind: ChannelKind): Omit<ChannelModule<never>, 'load' | 'summaryOf' | 'connectionsOf'> =>
   modules[kind];
+
+/** A destination as its readers call it, for the middle of a sentence: `Slack channel #alerts (C024BE91L)`. */
+export const placeOf = ({ kind, ...target }: Pick<Destination, 'label'> & { kind: string; name?: string }): string =>
+  `${isChannelKind(kind) ? kindFacts(kind).words.place : kind} ${shownLabel(target)}`;
 
 /** Its readers acknowledge by a link: their messages cannot be changed. */
 export const acknowledgesByLink = (kind: string): kind is ChannelKind =>

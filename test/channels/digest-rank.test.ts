@@ -39,7 +39,7 @@ describe('the order of a digest', () => {
     ['a contract', { contracts: ['0xc', '0xd'] }, 'only 1 of 41 on this contract'],
     ['a protocol', { protocols: ['Vault', 'Bridge'] }, 'only 1 of 41 in this protocol'],
     ['a method', { methods: ['sweep'] }, 'only 1 of 41 with this method'],
-    ['an origin', { origins: ['0xp'] }, 'only 1 of 41 from this origin'],
+    ['an origin', { origins: ['0xp'] }, 'only 1 of 41 from this sender'],
   ])('has first what is rare by %s, and says so', (_what, changes, reason) => {
     const all = [...many(40, { percent: 100 }), traits({ at: 99, ...changes })];
     expect(orderOf(all)[0]).toBe(40);
@@ -58,7 +58,7 @@ describe('the order of a digest', () => {
   test('counts no fact that all have', () => {
     const all = [...many(40, { isPrivileged: true, isOriginNew: true }), traits({ at: 99, contracts: ['0xd'] })];
     expect(orderOf(all)[0]).toBe(40);
-    expect(reasonsOf(all, 0)).toEqual(['privileged call', 'new origin']);
+    expect(reasonsOf(all, 0)).toEqual(['privileged call', 'new sender']);
   });
 
   test('is by a percentage only where nothing else decides, and then by age', () => {

@@ -39,14 +39,16 @@ describe('a digest', () => {
       span: '2026-11-20 10:07:12 to 11:22:33 UTC',
       why: expect.stringMatching(/^Too many at once/),
     });
-    expect(content.headline).toBe(`${content.title}; worst: ${content.items[0]?.headline}`);
+    expect(content.headline).toBe(
+      `🔴 120 alerts, worst: ${content.items[0]?.headline.replace('🔴 ', '')}; ${content.title.replace('🔴 ', '')}`,
+    );
     expect(
       content.tables.map(({ title, counts }) => [title, counts.map(({ name, count }) => `${count} ${name}`)]),
     ).toEqual([
       ['Protocols', ['40 Vault A', '39 Vault B', '39 Vault C', '2 Lending Pool']],
       ['Detectors', ['118 Drastic balance change', '118 Flash loan']],
       ['Contracts', expect.arrayContaining([`17 Asset 0 (${checksumAddress(`0x${'c'.repeat(39)}0`)})`])],
-      ['Origins', [`118 ${checksumAddress(TX_ORIGIN)}`]],
+      ['Senders', [`118 ${checksumAddress(TX_ORIGIN)}`]],
     ]);
     expect(topOf(content.tables[2] ?? { title: '', counts: [] }, 5)).toMatchObject({ rows: { length: 5 }, more: 2 });
   });
@@ -103,7 +105,7 @@ describe('a digest', () => {
     ];
     const { items } = digest(alerts);
     expect(items.map(({ ids }) => Number(ids.replace('storm', '')))).toEqual([8, 6, 7, 5, 4, 3, 1, 0, 2]);
-    expect(items[0]?.reasons).toEqual(['privileged call', 'origin is an admin']);
+    expect(items[0]?.reasons).toEqual(['privileged call', 'sender is an admin']);
     expect(items.find(({ ids }) => ids === 'storm3')?.reasons).toEqual(['97 %']);
     expect(items.at(-1)?.reasons).toEqual([]);
     const young = { first: { since: '2026-11-20T09:00:00.000Z', origin: true } };
@@ -139,9 +141,9 @@ describe('a digest', () => {
       of(2, { a: said(`${'A long story. '.repeat(20)}Balance fell by 12 %`) }),
     ];
     const remarks = (some: Alert[]) => digest(some).items.map((item) => item.remarks);
-    expect(remarks(alerts)).toEqual([['origin is an admin'], ['97 %'], ['12 %']]);
-    expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['origin is an admin', 'trigger matched']);
-    expect(digest(alerts).items[0]?.reasons).toEqual(['origin is an admin', 'trigger matched', '97 %']);
+    expect(remarks(alerts)).toEqual([['sender is an admin'], ['97 %'], ['12 %']]);
+    expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['sender is an admin', 'trigger matched']);
+    expect(digest(alerts).items[0]?.reasons).toEqual(['sender is an admin', 'trigger matched', '97 %']);
     expect(digest(alerts).items[0]).toMatchObject({ chain: 'Base (8453)', chainName: 'Base' });
   });
 
@@ -160,7 +162,7 @@ describe('a digest', () => {
   });
 
   test('lists origins with links', () => {
-    const origins = digest(mixed).tables.find(({ title }) => title === 'Origins');
+    const origins = digest(mixed).tables.find(({ title }) => title === 'Senders');
     const address = checksumAddress(TX_ORIGIN);
     expect(origins?.counts[0]).toEqual({ name: address, count: 118, url: `https://basescan.org/address/${address}` });
   });
@@ -173,7 +175,7 @@ describe('a digest', () => {
     expect(saying({ message: 1, alerts: 6 })).toEqual(saying());
     expect(saying({ message: 3, alerts: 2000 })).toEqual({
       title: `${saying().title}, 2,000 so far`,
-      why: 'Storm, message 3.',
+      why: 'Storm, message 3: check the worst first.',
     });
   });
 
@@ -243,7 +245,7 @@ describe('a digest as a file', () => {
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
     expect(text).toBe(`🔴 2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
-Too many at once for single messages.
+Too many at once for single messages: check the worst first.
 
 Protocols
       1  Lending Pool
@@ -256,7 +258,7 @@ Detectors
 Contracts
       1  Asset 0 (${checksumAddress(`0x${'c'.repeat(39)}0`)})
 
-Origins
+Senders
       1  ${checksumAddress(TX_ORIGIN)}
 
 All of them, the worst first

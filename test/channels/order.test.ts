@@ -59,7 +59,7 @@ describe.each(ROWS)('$kind, $format', ({ format, textsOf }) => {
 
   test('so with a stored notification', () => {
     const stored = notificationAlert('Paused withdrawals', { notice: FALLBACK });
-    expectOrder(textsOf(stored, format), ['NOTIFICATION', 'Paused withdrawals', FALLBACK, 'stored ']);
+    expectOrder(textsOf(stored, format), ['NOTIFICATION', 'Paused withdrawals', FALLBACK, 'written ']);
   });
 
   test('says before anything else that a test is one', () => {
@@ -70,6 +70,6 @@ describe.each(ROWS)('$kind, $format', ({ format, textsOf }) => {
   test('says of a follow-up what changed, and then why it comes this way', () => {
     const followUp = { of: 'first', was: 'critical', is: 'ok' };
     const alert = inspectionAlert({ type: 'inspection.downgraded', followUp, notice: FALLBACK });
-    expectOrder(textsOf(alert, format), ['OK (was CRITICAL)', 'the service calls it ok now', FALLBACK, 'on Base']);
+    expectOrder(textsOf(alert, format), ['OK (was CRITICAL)', 'service calls it ok now', FALLBACK, 'on Base']);
   });
 });

@@ -45,7 +45,7 @@ describe('a sample', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^--- telegram ---\n\[staging\] 🔴 CRITICAL · Vault · Pool A\n/);
     expect(out).toContain('Token balance dropped 90% below its 24 h mean');
-    expect(out).toContain('[Explorer] [Simulator]');
+    expect(out).toContain('[Check transaction] [Simulator]');
     expect(out).not.toContain('--- slack ---');
   });
 

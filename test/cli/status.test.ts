@@ -36,7 +36,7 @@ test.concurrent('a service that went down is told as down, with why and since wh
   const { services, needsSomebody } = await report();
   expect(services).toMatchObject([{ name: 'sandbox', up: false, state: 'fails', lastError: expect.any(String) }]);
   expect(needsSomebody).toEqual([
-    expect.stringMatching(/^the monitoring service sandbox cannot be read since \d{4}-.*: /),
+    expect.stringMatching(/^the monitoring service “sandbox” cannot be read since \d{4}-.*: /),
   ]);
   const { out } = await console.run('status');
   expect(out).toContain('cannot be read since');

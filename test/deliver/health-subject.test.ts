@@ -15,7 +15,7 @@ test('a destination is its own subject; a sender is one for every destination of
 });
 
 test.each([
-  [SLACK, false, 'slack C1'],
+  [SLACK, false, 'Slack channel C1'],
   [SLACK, true, 'every Slack channel'],
   [MAIL, true, 'e-mail to every mailbox'],
 ])('people read which it is: %#', (destination, isSender, name) => {

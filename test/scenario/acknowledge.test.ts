@@ -94,7 +94,7 @@ test('a press at one daemon stops the fallback of all; what nobody acknowledges 
 
   await until('the other one is escalated', () => oncall(world, ignored).length > 0);
   expect(oncall(world, ignored)[0]?.text.replace(/\s+/g, ' ')).toMatch(
-    /Fallback: nobody acknowledged this within 12 s; it was delivered to/,
+    /Fallback: nobody acknowledged this within 12 s, so it is yours; it was delivered to/,
   );
   const [later] = [one(world)];
   await until('one after it is escalated, too', () => oncall(world, later).length > 0);
@@ -299,10 +299,10 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
   const untouched = one(world);
 
   const mails = () => smtp.received().map(({ destination, raw, text }) => ({ ...raw, destination, said: flat(text) }));
-  const news = () => mails().filter(({ said }) => said.includes('Acknowledged by'));
+  const news = () => mails().filter(({ said }) => said.includes('“ann” is on '));
   const alerts = (to: string, hash = txHash) =>
     mails().filter(
-      ({ destination, said }) => destination === to && said.includes(hash) && !said.includes('Acknowledged by'),
+      ({ destination, said }) => destination === to && said.includes(hash) && !said.includes('“ann” is on '),
     );
   const boxes = ['alerts+bridge@example.com', 'alerts+vault@example.com', 'both@example.com'];
   await until('all have their mails', () => boxes.every((box) => alerts(box).length > 0));
@@ -333,11 +333,11 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
     expect(alerts(destination).map(({ messageId }) => messageId)).toContain(headers['in-reply-to']);
     expect(headers.references?.split(' ')[0]).toBe(first?.headers['in-reply-to']);
     expect(headers).not.toHaveProperty('importance');
-    expect(said).toMatch(/Acknowledged by “ann”, \d\d:\d\d:\d\d UTC, on Slack C0SHARED01:/);
+    expect(said).toMatch(/“ann” is on .*: acknowledged \d\d:\d\d:\d\d UTC on Slack channel C0SHARED01\./);
     const what =
       destination === 'both@example.com' ? /2 alerts \((“Vault”, “Bridge”|“Bridge”, “Vault”)\)/ : /1 alert \(/;
     expect(said).toMatch(what);
-    expect(html).toMatch(/<body[^>]*>\s*<div class="preheader"[^>]*>Acknowledged by “ann”/);
+    expect(html).toMatch(/<body[^>]*>\s*<div class="preheader"[^>]*>“ann” is on /);
   }
   expect(alerts('both@example.com', untouched)).toHaveLength(1);
   const counts = await Promise.all(daemons.map((daemon) => daemon.metric('tocsin_acknowledged_total')));

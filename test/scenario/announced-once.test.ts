@@ -107,7 +107,7 @@ const ofOthers = ({ world, redis, pinged }: Opened): Cause[] => {
       mend: receivers.smtp.start,
     },
     {
-      ...{ what: 'the service is down', is: 'service', says: /sandbox cannot be read/, hears: BOTH },
+      ...{ what: 'the service is down', is: 'service', says: /sandbox” cannot be read/, hears: BOTH },
       ...{ break: service.stop, mend: service.start },
     },
     {

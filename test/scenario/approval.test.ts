@@ -50,8 +50,8 @@ test('a new destination is held, announced once, and gets everything when it is 
     await until('the fallback has it', () => mails(world).some((text) => text.includes(txHash)));
   }
   const { id = '' } = (await known()) ?? {};
-  await until('it is announced', () => mails(world).some((text) => text.includes('A new destination of')));
-  const notice = `Fallback: Slack ${ADDED} is new and waits for approval: tocsin destinations approve ${id}`;
+  await until('it is announced', () => mails(world).some((text) => /is\s+new\s+for\s+alerts\s+of/.test(text)));
+  const notice = `Fallback: Slack channel ${ADDED} does not get this: it is new and waits for approval. If it is yours: tocsin destinations approve ${id}`;
   expect(mails(world).join('\n').replace(/\s+/g, ' ')).toContain(notice);
   const status = await daemons[0]?.status();
   expect(status?.held).toMatchObject([{ id, kind: 'slack', label: ADDED, protocols: ['Vault'], waiting: 3 }]);
@@ -83,7 +83,7 @@ test('a new destination is held, announced once, and gets everything when it is 
   expect(world.reconciler.balance().doubled).toEqual([]);
   expect(await known()).toMatchObject({ state: 'approved', waiting: 0 });
   expect(mails(world).join()).not.toContain(after?.txHash);
-  expect(mails(world).filter((text) => text.includes('A new destination of'))).toHaveLength(1);
+  expect(mails(world).filter((text) => /is\s+new\s+for\s+alerts\s+of/.test(text))).toHaveLength(1);
   expect(await daemons[0]?.status()).toMatchObject({ held: [] });
 });
 

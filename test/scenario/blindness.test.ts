@@ -28,7 +28,7 @@ test.concurrent('a service that goes away is announced once over all daemons, an
   await world.sandbox.service.stop();
   const unread = await until('it is announced', () => mails(world, 'cannot be read')[0]);
   expect(unread.destination).toBe(ONCALL);
-  expect(unread.text).toMatch(/The monitoring service sandbox cannot be read: /);
+  expect(unread.text).toMatch(/The monitoring service “sandbox” cannot be read: /);
   expect(unread.text).toContain('No alert of its 2 protocols can be found meanwhile.');
   await until('neither is ready', async () =>
     (await Promise.all([first, second].map(({ ask }) => ask('/readyz')))).every(({ status }) => status === 503),
@@ -38,8 +38,8 @@ test.concurrent('a service that goes away is announced once over all daemons, an
   await world.sandbox.service.start();
   const again = await until('its end is announced', () => mails(world, 'is read again')[0]);
   expect(again.destination).toBe(ONCALL);
-  expect(again.text).toMatch(/Unread for \d+ s, since /);
-  expect(again.text).toContain('Caught up: 2 alerts of that time.');
+  expect(again.text).toMatch(/It could not be read for \d+ s, since /);
+  expect(again.text).toContain('What was missed is read now: 2 alerts of that time.');
   await world.delivered();
   world.critical(BRIDGE);
   await world.delivered();
@@ -59,7 +59,7 @@ test.concurrent('a protocol that is not read makes the daemon not ready, and its
   const fault = { kind: 'status', status: 500 } as const;
   world.sandbox.service.addFault({ protocol: VAULT, endpoint: 'listInspections', times: Infinity, fault });
   const unread = await until('it is announced', () => mails(world, 'cannot be read')[0]);
-  expect(unread.text).toContain(`The protocol “${VAULT}” of the monitoring service sandbox cannot be read: `);
+  expect(unread.text).toContain(`The protocol “${VAULT}” at the monitoring service “sandbox” cannot be read: `);
   expect(unread.destination).toBe(sample?.destination);
   await until('it is not ready', async () => (await daemon.ask('/readyz')).text.includes('protocols:sandbox'));
   await until('the metric says so', async () => (await daemon.metric('tocsin_unread_protocols')) === 1);

@@ -30,7 +30,7 @@ const mails = ({ sandbox }: World) =>
 const about = (world: World, hash: string) => mails(world).filter(({ text }) => text.toLowerCase().includes(hash));
 
 /** The beginning and the end of an outage, in the words of its announcements. */
-const NEWS = /does not take our bot token|has revoked our bot token|does not exist|works again/;
+const NEWS = /does not take the bot token of Tocsin|has revoked the bot token of Tocsin|does not exist|works again/;
 
 /** Alerts of the fallback quote the reason, too. */
 const announcements = (world: World) =>
@@ -54,7 +54,7 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   await until('it is announced', () => announcements(world).length > 0);
   for (const hash of hashes) {
     expect(about(world, hash)[0]?.text).toMatch(
-      /Fallback: it could not be delivered to anybody within 1 s\. Slack\s[\s\S]*token_revoked/,
+      /Fallback: it could not be delivered to anybody\s+else\s+within\s+1 s,\s+so\s+it\s+is\s+yours\.\s+Slack\s[\s\S]*token_revoked/,
     );
   }
   expect(slack.received()).toHaveLength(1);
@@ -65,7 +65,7 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   world.critical('Vault');
   await world.delivered();
   expect(announcements(world).map(({ text }) => NEWS.exec(text)?.[0])).toEqual([
-    'has revoked our bot token',
+    'has revoked the bot token of Tocsin',
     'works again',
   ]);
   for (const hash of hashes) expect(about(world, hash)).toHaveLength(1);
@@ -101,7 +101,7 @@ test.concurrent('a channel that is gone: what dies goes to the fallback at once;
   const hashes = world.critical('Vault', 2).map(({ txHash }) => txHash.toLowerCase());
   await until('the fallback has them', () => hashes.every((hash) => about(world, hash).length > 0));
   expect(about(world, hashes[0] ?? '')[0]?.text).toMatch(
-    /Fallback: Slack \S+ did not take this: [\s\S]*channel_not_found/,
+    /Fallback: Slack\s+channel\s+\S+\s+did\s+not\s+take\s+this: [\s\S]*channel_not_found/,
   );
   await until('it is announced', () => announcements(world).length === 1);
   expect((await daemon.status()).dead).toBe(2);
@@ -144,7 +144,7 @@ test.concurrent('a Slack token is revoked, and the fallback is Slack as well: th
   const repair = receivers.slack.revokeToken();
   const [hash = ''] = world.critical('Vault').map(({ txHash }) => txHash.toLowerCase());
   const mail = await until('the alert is mailed', () => about(world, hash)[0]);
-  expect(mail.text).toMatch(/Fallback: it could not be delivered to anybody\s+within 1 s/);
+  expect(mail.text).toMatch(/Fallback: it could not be delivered to anybody\s+else within 1 s/);
   await until('so is the news', () => announcements(world).length > 0);
   repair();
   await world.delivered(60_000);

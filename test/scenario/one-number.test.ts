@@ -150,5 +150,5 @@ test.concurrent('what is held, muted, silent and unread is the same everywhere',
   expect(await daemon.metric('tocsin_trouble', { trouble: 'service' })).toBe(
     report.troubles.filter(({ name }) => name === 'service').length,
   );
-  await until('the page says so', () => isOnPage('the monitoring service sandbox can be read in part only'));
+  await until('the page says so', () => isOnPage('the monitoring service “sandbox” can be read in part only'));
 });

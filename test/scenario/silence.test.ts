@@ -37,7 +37,7 @@ test.concurrent('a protocol that is not inspected is announced once over two dae
   const silent = await until('it is announced', () => mails(world, 'Protocol “Vault” has not been inspected')[0]);
   expect(silent.destination).toBe(ONCALL);
   expect(silent.text.replace(/\s+/g, ' ')).toMatch(
-    /has not been inspected for \d+ s; it is expected every 2 s The monitoring service sandbox answers/,
+    /has not been inspected for \d+ s; it is expected every 2 s The monitoring service “sandbox” answers/,
   );
   await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 1);
   const { code, out } = await console.run('status');
@@ -46,7 +46,7 @@ test.concurrent('a protocol that is not inspected is announced once over two dae
 
   const keepsOn = setInterval(() => world.calm(VAULT), 300);
   try {
-    await until('its end is announced', () => mails(world, 'Inspected again: “Vault”').length > 0);
+    await until('its end is announced', () => mails(world, 'Protocol “Vault” is inspected again').length > 0);
     await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 0);
     world.critical(BRIDGE);
     await world.delivered();
@@ -54,7 +54,7 @@ test.concurrent('a protocol that is not inspected is announced once over two dae
     clearInterval(keepsOn);
   }
   expect(mails(world, 'has not been inspected').length).toBe(1);
-  expect(mails(world, 'Inspected again').length).toBe(1);
+  expect(mails(world, 'is inspected again').length).toBe(1);
 });
 
 test.concurrent('without a word of the operator the habit of a protocol is learned, and a silence that breaks it is announced', async ({
@@ -84,10 +84,10 @@ test.concurrent('without a word of the operator the habit of a protocol is learn
   expect(await first.metric('tocsin_trouble', { trouble: 'silent' })).toBe(1);
 
   world.calm(FARM);
-  await until('its end is announced', () => mails(world, 'Inspected again: “Farm”').length > 0);
+  await until('its end is announced', () => mails(world, 'Protocol “Farm” is inspected again').length > 0);
   await until('the metric says so', async () => (await first.metric('tocsin_silent_protocols')) === 0);
   world.critical(VAULT);
   await world.delivered();
   expect(mails(world, 'has not been inspected').length).toBe(1);
-  expect(mails(world, 'Inspected again').length).toBe(1);
+  expect(mails(world, 'is inspected again').length).toBe(1);
 });

@@ -6,7 +6,7 @@ import { EVIL, email, keyOf, mailsTo, watch } from './attacked.ts';
 import { SANDBOX } from './config.ts';
 
 const LISTING = { trouble: 'listing' };
-const AT = 'at the monitoring service sandbox';
+const AT = 'at the monitoring service “sandbox”';
 const plain = (text: string): string => text.replace(/\s+/g, ' ');
 
 test('decoys that make the listing unfinished hide no change', async () => {

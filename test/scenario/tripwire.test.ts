@@ -52,7 +52,7 @@ test.concurrent('changes of channels are told once over two daemons, to the old 
   ).toEqual([owner, EVIL].toSorted());
 
   replace(world, VAULT, others);
-  const critical = `Critical: The protocol “${VAULT}” has no channel of a person any more`;
+  const critical = `Critical: No person gets alerts of “${VAULT}” any more`;
   await until('the fallback hears that nobody is left', () =>
     mails(world, critical).some(({ destination }) => destination === ONCALL),
   );
@@ -96,7 +96,7 @@ test.concurrent('each other change is told once over two daemons, and its undoin
     'it is watched',
     async () => (await console.json<Printed>('protocols', 'history', VAULT)).services[0]?.since !== undefined,
   );
-  const at = 'at the monitoring service sandbox';
+  const at = 'at the monitoring service “sandbox”';
   const told = async (said: string, times: number): Promise<void> => {
     await until(`${times} times: ${said}`, () => mails(world, said).length >= times);
     expect(mails(world, said)).toHaveLength(times);

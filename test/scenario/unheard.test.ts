@@ -5,7 +5,7 @@ import { EVIL, email, FALLBACK, keyOf, mailsTo, ONCALL, watch } from './attacked
 
 const HASH = `0x${'ed'.repeat(32)}`;
 const CHANNEL = [{ name: 'slack', contacts: ['C0VAULT0001'] }];
-const CHANGED = 'The protocol “Vault” has other channels at the monitoring service sandbox';
+const CHANGED = 'The protocol “Vault” has other channels at the monitoring service “sandbox”';
 
 test('who reads a protocol through the fallback hears that somebody else was made its reader', async () => {
   const { service, told, critical } = await watch(['Vault'], FALLBACK, { channels: [] });
@@ -20,7 +20,7 @@ test('a change while the old readers cannot be reached is heard by the fallback'
   const { service, told, critical, slack } = await watch(['Vault'], FALLBACK, { ...options, channels: CHANNEL });
   const repair = slack.revokeToken();
   critical('Vault');
-  await told(ONCALL, 'Slack has revoked our bot token');
+  await told(ONCALL, 'Slack has revoked the bot token of Tocsin');
   service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
   await told(ONCALL, CHANGED);
   repair();

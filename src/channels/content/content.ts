@@ -97,6 +97,8 @@ export interface Content {
   where: string;
   /** `🔴 CRITICAL · Lending Pool · Pool A` */
   title: string;
+  /** What a mail's subject says in place of `where`. */
+  subject?: string | undefined;
   /** True where a template of the config words the title: it stands as it is. */
   isTitled?: true;
   /** What happened in one line, in the words of the service; bounded. */

@@ -85,7 +85,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
     notice: noticeOf(alert),
     ...{ gist: [], detections: [] },
     lines: hash === undefined ? [] : [[{ text: 'Transaction ' }, referencePiece(hash)]],
-    times: isOurs ? [] : timesLine({ stored: storedAt, sent: sentAt }, presentation.timeZoneOf(protocol)),
+    times: isOurs ? [] : timesLine({ written: storedAt, sent: sentAt }, presentation.timeZoneOf(protocol)),
     links: textLinks(alert, hash, presentation),
     // The id of an announcement means nothing to people, and its time is now.
     details: isOurs ? [] : notificationDetails(alert, storedAt, sentAt),

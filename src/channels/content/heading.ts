@@ -110,7 +110,7 @@ export const headingOf = (reading: Reading, presentation: Presentation) => {
   const { protocols, finding, followUp } = reading;
   const gist = gistOf(reading);
   const said = happenedOf(gist, protocols.length > 1);
-  const happened = said === '' ? ours('no detector named') : foreign(said);
+  const happened = said === '' ? ours('the service does not say what was found') : foreign(said);
   const news = followUp ? ours(followUpNews(followUp, said)) : happened;
   return {
     ...titled(reading, contractTitle(finding.contracts), news, presentation),

@@ -68,7 +68,7 @@ const firstText = ({ origins, first }: Finding, now: number): string[] => {
   if (!remembersLong(first, now)) return [];
   const days = counted(Math.floor((now - first.since) / DAY_MS), 'day');
   // Behind `From ...` it is clear whose.
-  if (first.origin) return [`first alert${origins.length === 1 ? '' : ' from this origin'} in ${days}`];
+  if (first.origin) return [`first alert${origins.length === 1 ? '' : ' from this sender'} in ${days}`];
   return first.detectors ? [`first alert of these detectors in ${days}`] : [];
 };
 
@@ -108,11 +108,10 @@ const missingLine = ({ transaction }: Finding, detections: readonly Detection[])
     ...(detections.length === 0 ? ['what was found'] : []),
     ...(transaction === undefined ? ['in which transaction'] : []),
   ];
-  const look =
-    transaction === undefined
-      ? 'the inspection up at the monitoring service, by its id in the details'
-      : 'at the transaction';
-  return missing.length === 0 ? [] : [[words(`The service does not say ${missing.join(' or ')}: look ${look}.`)]];
+  const look = transaction === undefined ? 'the inspection up there, by its id in the details' : 'at the transaction';
+  return missing.length === 0
+    ? []
+    : [[words(`The monitoring service does not say ${missing.join(' or ')}: look ${look}.`)]];
 };
 
 /** What was called, and where, differs from protocol to protocol: the details have it. */
@@ -229,7 +228,7 @@ export const findingDetails = (
     ...each.flatMap(protocolFacts),
     ...fact('Chain', chainText(finding)),
     ...(areAllShown(protocols) ? [] : fact('Protocols', protocols.join(', '))),
-    ...finding.origins.map((origin) => codeFact('Origin', origin, [...adminNote(origin), ...first].join('; '))),
+    ...finding.origins.map((origin) => codeFact('Sender', origin, [...adminNote(origin), ...first].join('; '))),
     ...(each.length === 0 ? callFacts(finding) : []),
     ...fact('Detectors', detectors.join(', ')),
     ...(each.length === 0 ? triggerFacts(finding) : []),
@@ -248,7 +247,7 @@ export const notificationDetails = (
   sentAt: number,
 ): Fact[] => [
   ...(txHash === undefined ? [] : [codeFact('Transaction', { whole: txHash })]),
-  ...clockFact('Stored', storedAt),
+  ...clockFact('Written', storedAt),
   ...clockFact('Sent', sentAt),
   codeFact('Notification', { whole: itemId }),
 ];

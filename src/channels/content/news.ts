@@ -7,6 +7,7 @@ import { uniteReadings } from './describe.ts';
 import { inlineName, withoutDots } from './foreign.ts';
 import { headingOf } from './heading.ts';
 import { transactionLine } from './lines.ts';
+import { linksOf } from './presentation.ts';
 import { type Reading, readInspection, type Wording, withRooms } from './reading.ts';
 import { rankOf } from './severity.ts';
 import { mostTelling } from './telling.ts';
@@ -44,18 +45,27 @@ const added = (names: readonly string[]): string => {
 const newDetectors = ({ detections }: Reading, { detectors }: Known): Detection[] =>
   detections.filter(({ id }) => !detectors.has(id));
 
-/** What is said of the news, and the readings that it is about. The worst news come first. */
-const saidOf = (all: Known, known: Known, news: readonly Reading[]): { text: string; about: readonly Reading[] } => {
+/** What is said of the news, whether it says how bad it is, and the readings that it is about. */
+interface News {
+  text: string;
+  saysWord: boolean;
+  about: readonly Reading[];
+}
+
+/** The worst news come first. */
+const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
   const rankBefore = (one: Reading): number | undefined => known.ranks.get(one.protocols[0] ?? '');
   const isWorse = Math.min(...all.ranks.values()) < Math.min(...known.ranks.values());
   const others = news.filter((one) => rankBefore(one) === undefined);
   if (others.length > 0) {
     const names = others.flatMap(({ protocols }) => protocols);
-    const word = isWorse && known.ranks.size > 0 ? `${news[0]?.severity}, ` : '';
-    return { text: `Now ${word}${counted(all.ranks.size, 'protocol')} ${added(names)}`, about: others };
+    const saysWord = isWorse && known.ranks.size > 0;
+    const word = saysWord ? `${news[0]?.severity}, ` : '';
+    return { text: `Now ${word}${counted(all.ranks.size, 'protocol')} ${added(names)}`, saysWord, about: others };
   }
   const where = (about: readonly Reading[], of: string) => ({
     text: `${of} · ${listText([...new Set(about.flatMap(({ protocols }) => protocols))].map(inlineName))}`,
+    saysWord: true,
     about,
   });
   const worse = news.filter((one) => rankOf(one.severity) < (rankBefore(one) ?? 0));
@@ -99,25 +109,29 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
     .slice(heard)
     .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
   const news = mostTelling(sorted, MOST_NAMED);
-  const { text, about } = saidOf(all, known, news);
+  const { text, about, saysWord } = saidOf(all, known, news);
   const whole = uniteReadings(readings);
   const [worst = whole] = about;
   const fresh = newDetectors(worst, known);
   const { presentation } = wording;
-  const { happened, said, word, where } = headingOf(
+  const { happened, said, word, where, sign } = headingOf(
     { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },
     presentation,
   );
   const lead = all.ranks.size < 2 ? undefined : `${word} · ${where}`;
   const heading = headingOf(whole, presentation);
-  const title = `${heading.prefix === undefined ? '' : `${heading.prefix} `}${heading.sign} ${text}`;
+  const begin = heading.prefix === undefined ? '' : `${heading.prefix} `;
+  const title = `${begin}${heading.sign} ${saysWord ? '' : `${heading.word} · `}${text}`;
   const shown = lineOf(worst, happened, known, lead);
   return {
     ...heading,
     ...{ title, where: text, happened, said, isOurs: false },
-    headline: `${title}: ${lead === undefined ? '' : `${lead}: `}${said}`,
+    // A locked phone shows little: first what was found, and where.
+    headline: lead === undefined ? `${title}: ${said}` : `${begin}${sign} ${lead}: ${said} · ${text}`,
+    ...(lead === undefined ? {} : { subject: `Now ${counted(all.ranks.size, 'protocol')} · ${where}` }),
     ...{ gist: shown, detections: shown, protocols: undefined },
     lines: [...transactionLine(whole.finding), ...beforeLine(known, all)],
-    ...{ times: [], links: [], details: [] },
+    links: linksOf(whole.finding, { protocols: whole.protocols, detectors: [] }, presentation).slice(0, 1),
+    ...{ times: [], details: [] },
   };
 }

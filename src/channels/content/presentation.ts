@@ -116,6 +116,6 @@ export const linksOf = (
     const whole = filled(url, { ...values, protocol: protocols.find(isFor) ?? protocol, detector });
     return whole === undefined ? [] : [{ label, url: whole }];
   });
-  const explorer = transaction?.url?.startsWith('https:') ? [{ label: 'Explorer', url: transaction.url }] : [];
+  const explorer = transaction?.url?.startsWith('https:') ? [{ label: 'Check transaction', url: transaction.url }] : [];
   return [...explorer, ...configured].slice(0, LINKS_MAX);
 };

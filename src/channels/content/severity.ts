@@ -8,7 +8,7 @@ import {
   isPlayedDown,
   isSample,
 } from '../../alert.ts';
-import { quotedName, shorten } from '../../text.ts';
+import { capital, quotedName, shorten } from '../../text.ts';
 import { inlineName, text } from './foreign.ts';
 
 /** Documented words have at most ten characters. */
@@ -31,15 +31,16 @@ export const GONE_MEANS = 'This does not mean that nothing happened: check the t
  * about, in quotes.
  */
 export const followUpNews = ({ is }: FollowUp, said: string): string => {
-  const was = said === '' ? '' : ` It was: ${quotedName(said)}`;
-  return `${is === undefined ? GONE_MEANS : `the service calls it ${assessmentWord(is)} now.`}${was}`;
+  const was = said === '' ? [] : [`It was: ${quotedName(said)}`];
+  const news = is === undefined ? [...was, GONE_MEANS] : [`the service calls it ${assessmentWord(is)} now.`, ...was];
+  return news.join(is === undefined ? '. ' : ' ');
 };
 
 /** The same as a sentence of its own. */
 export const followUpNotice = ({ is }: FollowUp, news: string): string =>
   is === undefined
-    ? `Follow-up: the service has taken this finding off its list. ${news}`
-    : `Follow-up: ${news.replace(/[^.]$/, '$&.')} The service gives no reason: check the transaction before you stand down.`;
+    ? `The service has taken this finding off its list. ${news}`
+    : `${capital(news.replace(/[^.]$/, '$&.'))} The service gives no reason: check the transaction before you stand down.`;
 
 /** The worst first, as the service and other monitors spell them. */
 const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;

@@ -82,7 +82,7 @@ const templateFields = (content: Content, alert: Pick<Alert, 'type' | 'service'>
       .map(({ id, name, message }) => shortAll({ id, name, message: cleanLine(message) })),
     transaction: detailIn(content, 'Transaction'),
     chain: detailIn(content, 'Chain'),
-    origin: detailIn(content, 'Origin'),
+    origin: detailIn(content, 'Sender'),
     method: detailIn(content, 'Method'),
     contracts: detailsIn(content, 'Contract'),
     id: detailIn(content, 'Inspection') || detailIn(content, 'Notification'),

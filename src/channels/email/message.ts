@@ -43,16 +43,16 @@ const wordsOf = ({ severity, word, was }: Content): [label: string, remark: stri
  * and rules of people's mailboxes look for the word.
  */
 const headlineOf = (content: Content): string => {
-  const { prefix, where, said, isOurs, isTitled, sign, headline } = content;
+  const { prefix, where, subject = where, said, isOurs, isTitled, sign, headline } = content;
   if (isTitled) return headline;
   if (isOurs) return headline.slice(sign.length).trim();
   const [label, remark] = wordsOf(content);
-  return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${where}${remark}: ${said}`;
+  return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${subject}${remark}: ${said}`;
 };
 
 const digestHeadline = ({ severity, lead, items: [worst] }: DigestContent): string => {
   const head = `[${severity}] ${lead}`;
-  return worst === undefined ? head : `${head}; worst: ${quotedName(worst.protocol)}: ${worst.said}`;
+  return worst === undefined ? head : `${head}, worst: ${quotedName(worst.protocol)}: ${worst.said}`;
 };
 
 /** The mark is never cut off. */
@@ -169,8 +169,8 @@ const whatOf = ({ prefix, word, where }: Content): string =>
 /** The whole of an incident, below what is new in it: `Now 6 protocols (+ Copper Perps)`. */
 function* retold(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
   const { isTitled: _, ...whole } = yield* describeIncident(alerts, wording);
-  const { title, where, said, headline } = yield* describeNews(alerts, heard, wording);
-  return { ...whole, title, where, said, headline };
+  const { title, where, subject, said, headline } = yield* describeNews(alerts, heard, wording);
+  return { ...whole, title, where, subject, said, headline };
 }
 
 /** One mail for each incident, or one digest if there are many. */

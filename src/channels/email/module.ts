@@ -22,7 +22,7 @@ export const email: ChannelModule<EmailConfig> = {
       },
     ]),
   labelOf: (address) => address,
-  words: { every: 'e-mail to every mailbox', none: 'no mailbox gets alerts' },
+  words: { place: 'mailbox', every: 'e-mail to every mailbox', none: 'no mailbox gets alerts' },
   entry: {
     keys: ['contacts'],
     contactsAre: 'mailboxes',

@@ -25,24 +25,24 @@ const MINUTE_MS = 60_000;
 const server = (is: string, todo: string): Explanation => ({ who: 'the mail server', is, todo });
 
 const NO_LOGIN = server(
-  'does not take our user name and password',
+  'does not take the user name and password of Tocsin',
   'correct user and pass (or oauth2) under channels.email.smtp',
 );
 const NEEDS_LOGIN = server(
-  'wants us to log in, or to use TLS first',
+  'wants Tocsin to log in, or to use TLS first',
   'set user and pass (or oauth2), and tls, under channels.email.smtp',
 );
-const NOT_UNDERSTOOD = server('does not understand us', 'correct host and port under channels.email.smtp');
+const NOT_UNDERSTOOD = server('does not understand Tocsin', 'correct host and port under channels.email.smtp');
 const NOT_ADMITTED = server(
-  'does not let us in',
+  'does not let Tocsin in',
   'have the mail server admit this machine, or correct channels.email.smtp (host, port, tls, user, pass)',
 );
 const NO_SENDER = server(
-  'does not take our sender address',
-  'correct channels.email.from, or have the mail server allow that address to us',
+  'does not take the sender address of Tocsin',
+  'correct channels.email.from, or have the mail server allow that address to Tocsin',
 );
 const NO_TRUST = server(
-  'does not trust mail from our sender address',
+  'does not trust mail from the sender address of Tocsin',
   'correct SPF, DKIM and DMARC of the domain in channels.email.from, or send through its own mail server',
 );
 const NO_RELAY = server(
@@ -50,7 +50,7 @@ const NO_RELAY = server(
   'have the mail server relay for this machine, or correct user, pass and from under channels.email',
 );
 
-const CORRECT = 'correct the address, at the service or in the config';
+const CORRECT = 'correct the address, at the monitoring service or in the config of Tocsin';
 const NOT_TAKEN = dead('is refused by the mail server', CORRECT);
 
 const sender = (reply: RegExp, explanation: Explanation, match: Omit<Row, 'reply' | 'reason'> = {}): Row => ({
@@ -145,7 +145,7 @@ interface Meaning extends Verdict {
   says: string;
 }
 
-const NO_CREDENTIALS = 'does not take our credentials';
+const NO_CREDENTIALS = 'does not take the credentials of Tocsin';
 
 /** Failures without a reply, by nodemailer's code. */
 const CODES: Readonly<Record<string, Meaning>> = {

@@ -23,11 +23,12 @@ const same = (meaning: CodeMeaning, codes: string): Record<string, CodeMeaning> 
 
 const BAD_MESSAGE: CodeMeaning = { reason: 'bad-message' };
 
-const INVITE = 'invite the bot in the channel (/invite), or correct the channel id, at the service or in the config';
-const UNARCHIVE = 'unarchive the channel, or list another one, at the service or in the config';
+const INVITE =
+  'invite the bot in the channel (/invite), or correct the channel id, at the monitoring service or in the config of Tocsin';
+const UNARCHIVE = 'unarchive the channel, or list another one, at the monitoring service or in the config of Tocsin';
 const ASK_ADMIN = 'ask an admin of the Slack workspace to let the bot post there, or list another channel';
 const NEW_HOOK =
-  'make a new incoming webhook in Slack, and write its URL where the old one is, at the service or in the config';
+  'make a new incoming webhook in Slack, and write its URL where the old one is, at the monitoring service or in the config of Tocsin';
 const TOKEN = 'write a bot token that works into channels.slack.botToken';
 const REINSTALL = 'install the Slack app again, and write its bot token into channels.slack.botToken';
 const ADMIT = 'ask an admin of the Slack workspace to admit the app';
@@ -64,24 +65,24 @@ export const SLACK_CODES: Readonly<Record<string, CodeMeaning>> = {
   team_disabled: dead('is in a workspace that is not active any more', NEW_HOOK),
   ...same(NO_HOOK, 'invalid_token no_service no_service_id no_active_hooks'),
 
-  not_authed: refused('got no bot token from us', TOKEN),
-  invalid_auth: refused('does not take our bot token, or not from this IP address', TOKEN),
-  account_inactive: refused('has deactivated our bot, or its workspace', REINSTALL),
-  token_revoked: refused('has revoked our bot token', REINSTALL),
-  token_expired: refused('says that our bot token has expired', REINSTALL),
+  not_authed: refused('got no bot token from Tocsin', TOKEN),
+  invalid_auth: refused('does not take the bot token of Tocsin, or not from this IP address', TOKEN),
+  account_inactive: refused('has deactivated the bot of Tocsin, or its workspace', REINSTALL),
+  token_revoked: refused('has revoked the bot token of Tocsin', REINSTALL),
+  token_expired: refused('says that the bot token of Tocsin has expired', REINSTALL),
   missing_scope: refused(
-    'gives our bot token too few scopes',
+    'gives the bot token of Tocsin too few scopes',
     'give the Slack app the scopes chat:write and files:write, and install it again',
   ),
   not_allowed_token_type: refused(
     'does not take a token of this type',
     'write a bot token (xoxb-...) into channels.slack.botToken',
   ),
-  no_permission: refused('does not let our bot token post', INVITE),
-  access_denied: refused('does not let our bot token post', ADMIT),
-  accesslimited: refused('does not let us in from this network', ADMIT),
-  app_access_restricted: refused('does not let our app in', ADMIT),
-  team_access_not_granted: refused('does not let our bot token into this workspace', ADMIT),
+  no_permission: refused('does not let the bot token of Tocsin post', INVITE),
+  access_denied: refused('does not let the bot token of Tocsin post', ADMIT),
+  accesslimited: refused('does not let Tocsin in from this network', ADMIT),
+  app_access_restricted: refused('does not let the app of Tocsin in', ADMIT),
+  team_access_not_granted: refused('does not let the bot token of Tocsin into this workspace', ADMIT),
   two_factor_setup_required: refused(
     'wants two-factor authentication to be set up first',
     'set it up for the account that installed the Slack app',

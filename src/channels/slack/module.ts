@@ -18,7 +18,7 @@ export const slack: ChannelModule<SlackConfig> = {
       { texts: [url], parse: webAddress, problem: (shown) => `the slack url ${shown} is no http or https URL` },
     ]),
   labelOf: (address) => (isHook(address) ? webLabel(address) : address),
-  words: { every: 'every Slack channel', none: 'no Slack channel gets alerts' },
+  words: { place: 'Slack channel', every: 'every Slack channel', none: 'no Slack channel gets alerts' },
   entry: {
     keys: ['contacts', 'url'],
     contactsAre: 'channel ids, for the bot',

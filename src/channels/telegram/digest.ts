@@ -91,7 +91,7 @@ const longTables = ({ tables }: DigestContent, { table: limit }: Size): Line[] =
 
 const REMARKS_MAX = 2;
 
-/** `0x5033…5ccb · privileged call, origin is an admin`; nothing where neither is known. */
+/** `0x5033…5ccb · privileged call, sender is an admin`; nothing where neither is known. */
 const referenceLine = ({ url, hash, shortHash = hash, remarks }: DigestItem): Line[] => {
   const why = remarks.slice(0, REMARKS_MAX).join(', ');
   if (shortHash === undefined) return why === '' ? [] : [[{ text: why }]];

@@ -30,7 +30,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
       },
     ]),
   labelOf: (address) => address,
-  words: { every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
+  words: { place: 'Telegram chat', every: 'every Telegram chat', none: 'no Telegram chat gets alerts' },
   entry: {
     keys: ['contacts'],
     contactsAre: 'chat ids or @names, with a topic as CHAT/TOPIC',

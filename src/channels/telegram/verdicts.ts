@@ -102,12 +102,13 @@ interface Row extends Verdict {
   says: RegExp;
 }
 
-const ADD = 'add the bot to the chat, or correct the chat id, at the service or in the config';
+const ADD = 'add the bot to the chat, or correct the chat id, at the monitoring service or in the config of Tocsin';
 const ADD_AGAIN = 'add the bot to the chat again, or list another chat';
-const ANOTHER = 'list another chat, at the service or in the config';
+const ANOTHER = 'list another chat, at the monitoring service or in the config of Tocsin';
 const START = 'ask its owner to open the bot and to press Start';
 const UNBLOCK = 'ask its owner to unblock the bot, or list another chat';
-const TOPIC = 'correct the topic (CHAT/TOPIC), or list the chat without one, at the service or in the config';
+const TOPIC =
+  'correct the topic (CHAT/TOPIC), or list the chat without one, at the monitoring service or in the config of Tocsin';
 const REOPEN = 'reopen the topic, or let the bot manage topics';
 const RIGHTS = 'let the bot send messages: make it an admin of the chat, or change what members may do';
 const TOKEN = 'write the token that @BotFather shows into channels.telegram.botToken';
@@ -122,7 +123,7 @@ const blames = (code: number, says: RegExp, is: string, todo: string): Row => ({
   ...{ code, says, ...misconfigured('Telegram', is, todo) },
 });
 
-const LOGGED_OUT = 'has logged our bot out of this Bot API server';
+const LOGGED_OUT = 'has logged the bot of Tocsin out of this Bot API server';
 const API_ROOT = 'correct channels.telegram.apiRoot, or log the bot in at that server';
 
 /**
@@ -166,9 +167,9 @@ const VERDICTS: readonly Row[] = [
   refuses(/chat_write_forbidden|chat_restricted|chat_admin_required/i, NO_RIGHTS, RIGHTS),
   refuses(/chat_send_\w*forbidden|user_banned_in_channel/i, NO_RIGHTS, RIGHTS),
   // ClientManager::send, Client::get_closing_error, HttpConnection::handle: an unknown token, or one that is logged out
-  blames(401, /^/, 'does not take our bot token', TOKEN),
-  blames(404, /^/, 'does not know our bot token', TOKEN),
+  blames(401, /^/, 'does not take the bot token of Tocsin', TOKEN),
+  blames(404, /^/, 'does not know the bot token of Tocsin', TOKEN),
   blames(421, /^/, LOGGED_OUT, API_ROOT),
   blames(400, /logged out|bot has already been closed/i, LOGGED_OUT, API_ROOT),
-  blames(400, /frozen_method_invalid/i, 'has frozen our bot', 'ask @BotFather why, or use another bot'),
+  blames(400, /frozen_method_invalid/i, 'has frozen the bot of Tocsin', 'ask @BotFather why, or use another bot'),
 ];

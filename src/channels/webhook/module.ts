@@ -19,7 +19,7 @@ export const webhook: ChannelModule<WebhookConfig> = {
       },
     ]),
   labelOf: webLabel,
-  words: { every: 'every webhook', none: 'no webhook is sent' },
+  words: { place: 'webhook', every: 'every webhook', none: 'no webhook is sent' },
   entry: {
     keys: ['contacts', 'url'],
     contactsAre: 'URLs',

@@ -25,15 +25,15 @@ const MEANINGS: Readonly<Record<number, Verdict>> = {
   ...same({ reason: 'bad-message' }, 400, 413, 422),
   429: { reason: 'rate-limited' },
   401: unknown(
-    'does not take our signature or credentials',
+    'does not take the signature or credentials of Tocsin',
     'compare its secret with ours (`tocsin webhook secret` prints it), or write the header that it wants into channels.webhook.receivers',
   ),
-  403: unknown('does not let us in', 'ask its owner to admit us, or see headers in channels.webhook.receivers'),
-  404: unknown('has nothing at this URL', 'correct its URL, at the service or in the config'),
+  403: unknown('does not let Tocsin in', 'ask its owner to admit us, or see headers in channels.webhook.receivers'),
+  404: unknown('has nothing at this URL', 'correct its URL, at the monitoring service or in the config of Tocsin'),
   ...same(
     dead(
       'does not take webhooks at this URL',
-      'ask its owner which methods and types it takes, or correct its URL, at the service or in the config',
+      'ask its owner which methods and types it takes, or correct its URL, at the monitoring service or in the config of Tocsin',
     ),
     ...[405, 406, 411, 414, 415, 431, 501],
   ),
@@ -50,7 +50,7 @@ const UNSIGNED = unknown(
 /** A redirect leads past the guard's checks, so the operator has to enter the new address. */
 const REDIRECT = dead(
   'has moved: it redirects, which is not followed',
-  'write the URL that it redirects to where the old one is, at the service or in the config',
+  'write the URL that it redirects to where the old one is, at the monitoring service or in the config of Tocsin',
 );
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;

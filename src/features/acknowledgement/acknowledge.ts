@@ -1,20 +1,20 @@
 /** The one action behind every button and link: the first one counts, is shown, and is announced to mailboxes. */
 import type { Logger } from 'pino';
-import { type Alert, type Destination, shownLabel } from '../../alert.ts';
+import type { Alert, Destination } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
-import { acknowledgesByLink } from '../../channels/registry.ts';
+import { acknowledgesByLink, placeOf } from '../../channels/registry.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { capital, counted, nameText } from '../../text.ts';
+import { counted, nameText, quotedName } from '../../text.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/names.ts';
 import type { createTellReceivers } from './receivers.ts';
 import type { Show } from './show.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
-import { type Acknowledgement, acknowledgedText, alreadyText, firstOf } from './words.ts';
+import { type Acknowledgement, acknowledgedText, alreadyText, firstOf, timeText } from './words.ts';
 
 /** What announcing to mailboxes needs; `fallback`: its destinations. */
 interface MailboxesDependencies extends Pick<AcknowledgementParts, 'ledger' | 'isOpen'> {
@@ -61,9 +61,9 @@ const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolea
 const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string =>
   acknowledgesByLink(via)
     ? `by the link in the mail to ${to}`
-    : `on ${capital(via)} ${shownLabel({ label: to, name })}`;
+    : `on ${placeOf(name === undefined ? { kind: via, label: to } : { kind: via, label: to, name })}`;
 
-/** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (“Harbor Lending”, “Meridian Swap”).` */
+/** `“Ann” is on 2 alerts (“Harbor Lending”, “Meridian Swap”): acknowledged 02:45:10 UTC on Slack channel #alerts (C024BE91L).` */
 export const mailboxText = (
   by: Acknowledgement,
   name: string | undefined,
@@ -71,7 +71,7 @@ export const mailboxText = (
 ): string => {
   const protocols = [...new Set(alerts.map(({ protocol }) => nameText(protocol)))];
   const of = protocols.length > MOST_NAMED ? `in ${protocols.length} protocols` : `(${protocols.join(', ')})`;
-  return `${acknowledgedText(by)}, ${placeText(by, name)}: ${counted(alerts.length, 'alert')} ${of}.`;
+  return `${quotedName(by.by)} is on ${counted(alerts.length, 'alert')} ${of}: acknowledged ${timeText(by.at)} ${placeText(by, name)}.`;
 };
 
 /** The alert below which the news stands; of several transactions it names none. */

@@ -92,7 +92,13 @@ const muteLabel = (detectors: readonly [string, string[]][], rules: MuteRules): 
 /** What stands below the message now. */
 export const annotationOf = async (
   token: string,
-  { alerts, protocols = [], since, detectors }: Pick<ButtonMessage, 'alerts' | 'protocols' | 'since' | 'detectors'>,
+  {
+    alerts,
+    protocols = [],
+    since,
+    detectors,
+    transaction,
+  }: Pick<ButtonMessage, 'alerts' | 'protocols' | 'since' | 'detectors' | 'transaction'>,
   /** Who has acknowledged which of it. */
   known: ReadonlyMap<Alert['id'], Acknowledgement>,
   { names, muteRules }: Pick<AcknowledgementParts, 'names' | 'muteRules'>,
@@ -104,6 +110,10 @@ export const annotationOf = async (
   ];
   const nameOf = (destination: string) => called.get(destination);
   const isTaken = (_: string, index: number): boolean => known.has(alerts[index] ?? '');
-  const parts = { taken: protocols.filter(isTaken), open: protocols.filter((one, index) => !isTaken(one, index)) };
+  const parts = {
+    ...{ taken: protocols.filter(isTaken), open: protocols.filter((one, index) => !isTaken(one, index)) },
+    // The alerts of a message that grows are in the order in which they were found.
+    isFirst: transaction !== undefined && alerts.findIndex((id) => !known.has(id)) === known.size,
+  };
   return { token, buttons, ...noteOf([...known.values()], { of: alerts.length, since, protocols: parts, nameOf }) };
 };

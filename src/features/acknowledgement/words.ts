@@ -3,7 +3,7 @@ import { type Alert, isAnnouncement, isSample, shownName } from '../../alert.ts'
 import { timeOfDay } from '../../channels/content/clock.ts';
 import { type Line, lineText } from '../../channels/content/content.ts';
 import { inlineName } from '../../channels/content/foreign.ts';
-import { acknowledgesByLink } from '../../channels/registry.ts';
+import { acknowledgesByLink, placeOf } from '../../channels/registry.ts';
 import { capital, cleanLine, counted, listText, quotedName, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 
@@ -44,7 +44,7 @@ export const firstOf = (known: Iterable<Acknowledgement>): Acknowledgement | und
   [...known].toSorted((a, b) => a.at.localeCompare(b.at))[0];
 
 /** `02:45:10 UTC` */
-const timeText = (at: string): string => clockText(at).slice(11);
+export const timeText = (at: string): string => clockText(at).slice(11);
 
 /** `Acknowledged by “Ann”, 02:45:10 UTC` */
 export const acknowledgedText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
@@ -68,7 +68,7 @@ const whenAndWhere = ({ at, via, to }: Acknowledgement, name: string | undefined
   const moment = Date.parse(at);
   const where = acknowledgesByLink(via)
     ? 'by the link in a mail'
-    : `on ${capital(via)} ${shownName({ label: cleanLine(to), name })}`;
+    : `on ${name === undefined ? placeOf({ kind: via, label: cleanLine(to) }) : `${capital(via)} ${shownName({ label: cleanLine(to), name })}`}`;
   const after = since === undefined || moment < since ? '' : ` · ${ageText(moment - since)} after the alert`;
   return [{ text: timeOfDay(moment, since ?? moment, 'UTC'), at: moment }, { text: ` ${where}${after}` }];
 };
@@ -78,7 +78,7 @@ const areOn = (people: readonly string[], what: string): string =>
 
 /**
  * Who is on what, and what nobody is on: by protocols, where these differ. `👀 Ann is on Harbor Lending · Copper Perps: nobody
- * yet`, else `👀 Ann is on 1 of 2 alerts · nobody on the other yet`.
+ * yet`, else `👀 Ann is on 1 of 2 alerts · nobody on the other yet`, where it is known which: `... (found first) · nobody on what was found since`.
  */
 const partText = (known: readonly Acknowledgement[], of: number, protocols: Protocols | undefined): string => {
   const people = [...new Set(known.map(nameInTitle))];
@@ -86,14 +86,17 @@ const partText = (known: readonly Acknowledgement[], of: number, protocols: Prot
   const isApart = taken.length > 0 && open.length > 0 && open.every((one) => !taken.includes(one));
   const listed = (names: readonly string[]): string => listText([...new Set(names.map(inlineName))]);
   if (isApart) return `${areOn(people, listed(taken))} · ${listed(open)}: nobody yet`;
-  const others = of - known.length === 1 ? 'the other' : `the other ${of - known.length}`;
-  return `${areOn(people, `${known.length} of ${counted(of, 'alert')}`)} · nobody on ${others} yet`;
+  const some = areOn(people, `${known.length} of ${counted(of, 'alert')}`);
+  if (protocols?.isFirst) return `${some} (found first) · nobody on what was found since`;
+  return `${some} · nobody on ${of - known.length === 1 ? 'the other' : `the other ${of - known.length}`} yet`;
 };
 
 /** Of the alerts that somebody has acknowledged, and of those that nobody has. */
 interface Protocols {
   taken: readonly string[];
   open: readonly string[];
+  /** All that somebody has acknowledged was found before all that nobody has. */
+  isFirst?: boolean;
 }
 
 /**

@@ -1,11 +1,12 @@
 /** Alerts for a destination that is not approved: kept whole until it is approved, and then sent. */
 import type { Logger } from 'pino';
 import type { Alert, Destination, Parcel } from '../../alert.ts';
+import { placeOf } from '../../channels/registry.ts';
 import { oneByOne } from '../../chunks.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { nameOf, type Target } from '../../ledger/record.ts';
+import type { Target } from '../../ledger/record.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { JobScan } from '../../queue/scan.ts';
 import { type Locks, underLock } from '../../redis/lock.ts';
@@ -31,7 +32,7 @@ interface HoldAnnouncerDependencies {
 const MOST_NAMED = 5;
 
 const noticeOf = (destination: Target, isRevoked: boolean): string =>
-  `Fallback: ${capital(nameOf(destination))} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
+  `Fallback: ${capital(placeOf(destination))} does not get this: it ${isRevoked ? 'was revoked' : 'is new'} and waits for approval. If it is yours: tocsin destinations approve ${destination.id}`;
 
 /** Names of the service's, in one line. */
 const NAMED = 10;
@@ -42,9 +43,9 @@ export const heldText = (
 ): string => {
   const listed = protocols.length === 1 ? '' : `The service lists it for ${namesText(protocols, NAMED)}. `;
   return [
-    `A ${isRevoked ? 'revoked' : 'new'} destination of ${namesText(protocols, 1)} waits for approval: ${capital(nameOf(destination))}.`,
-    `${listed}Until somebody approves it, nothing is sent there: ${held === 1 ? 'one alert is' : `${held} alerts are`} held so far. The fallback gets them meanwhile.`,
-    `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the monitoring service, and change the API key that you have there.`,
+    `${capital(placeOf(destination))} ${isRevoked ? 'was revoked but is still listed' : 'is new'} for alerts of ${namesText(protocols, 1)} and waits for approval.`,
+    `${listed}Until somebody approves it, nothing is sent there: ${held === 1 ? 'one alert waits' : `${held} alerts wait`} so far. The fallback gets ${held === 1 ? 'it' : 'them'} meanwhile.`,
+    `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`; the alerts that wait are then sent there. If nobody of you knows it, somebody else may have access to the monitoring service: remove it there, and change the API key.`,
   ].join('\n');
 };
 

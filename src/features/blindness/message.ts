@@ -1,5 +1,5 @@
 /** The words about what cannot be read, and what is read again. Pure. */
-import { cleanLine, countedInWords, namesText, shorten } from '../../text.ts';
+import { capital, cleanLine, countedInWords, namesText, serviceText, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 
@@ -21,10 +21,10 @@ const LONGEST_REASON = 300;
 const protocolsText = (names: readonly string[]): string => namesText(names, NAMED);
 
 const subjectText = ({ service, isWhole, protocols }: Subject): string => {
-  if (isWhole) return `The monitoring service ${service}`;
+  if (isWhole) return capital(serviceText(service));
   const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
   const named = protocols.length === 1 ? ` ${protocolsText(protocols)}` : '';
-  return `${kind}${named} of the monitoring service ${service}`;
+  return `${kind}${named} at ${serviceText(service)}`;
 };
 
 const reasonText = ({ reason }: Subject): string =>
@@ -40,7 +40,7 @@ export const unreadText = (subject: Subject & { watched: number }): string => {
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
     `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} As soon as it answers again, what was missed is read: those alerts come late, and none is lost.`,
-    `${TO_DO}see whether the service answers and takes the API key. To ask it, run: tocsin check --online`,
+    `${TO_DO}see whether the service answers and takes the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online`,
   ].join('\n');
 };
 
@@ -59,7 +59,7 @@ interface ReadAgainInput extends Subject {
 
 const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
   if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
-  return `Caught up: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time. ${alerts === 1 ? 'It comes' : 'They come'} late.`;
+  return `What was missed is read now: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time. ${alerts === 1 ? 'It comes' : 'They come'} late.`;
 };
 
 export const readAgainText = (input: ReadAgainInput): string => {
@@ -69,7 +69,7 @@ export const readAgainText = (input: ReadAgainInput): string => {
   return [
     `${subjectText(input)} ${protocols.length > 1 ? 'are' : 'is'} ${how}.`,
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
-    `Unread for ${ageText(forMs)}, since ${clockText(since)}${reasonText(input)}`,
+    `It could not be read for ${ageText(forMs)}, since ${clockText(since)}${reasonText(input)}`,
     ...(isGone ? [] : [caughtUpText(input.caughtUp)]),
   ].join('\n');
 };

@@ -1,16 +1,16 @@
 /** The words about a destination that is broken, works again or has moved. Pure. */
 import type { Destination } from '../../alert.ts';
-import { kindFacts } from '../../channels/registry.ts';
+import { kindFacts, placeOf } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
-import { nameOf, type Target } from '../../ledger/record.ts';
+import type { Target } from '../../ledger/record.ts';
 import { capital, countedInWords, namesText, quotedName } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 
 /** What is broken, or works again, as people read it. */
 export const subjectName = ({ destination, isSender }: Subject): string =>
-  isSender ? kindFacts(destination.kind).words.every : nameOf(destination);
+  isSender ? kindFacts(destination.kind).words.every : placeOf(destination);
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
@@ -97,7 +97,7 @@ const whatToDo = (input: BrokenInput): string => {
     return `ask its owner. If it is to have alerts again, run \`tocsin destinations enable ${destination.id}\`, and to send those that died: ${retry}`;
   }
   if (factsOf(reason).next === 'dead') {
-    return `${explanation?.todo ?? 'correct it, at the service or in the config'}; then run: ${retry}`;
+    return `${explanation?.todo ?? 'correct it, at the monitoring service or in the config of Tocsin'}; then, to send what it missed, run: ${retry}`;
   }
   const todo = explanation?.todo ?? 'see why it takes nothing: ask its owner, or look at its server';
   return `${todo}. Nothing has to be sent again. To see how it is doing, run: tocsin status`;
@@ -105,11 +105,15 @@ const whatToDo = (input: BrokenInput): string => {
 
 /** What is wrong, since when, how many alerts, what becomes of them, what to do; the provider's own answer last. */
 export const brokenText = (input: BrokenInput): string => {
-  const { since, said, protocols = [], isSender } = input;
+  const { since, said, protocols = [], isSender, destination } = input;
+  const { label, name }: Pick<Target, 'label' | 'name'> = destination;
   const whose = isSender || protocols.length === 0 ? [] : [`Alerts of ${namesText(protocols)} do not arrive there.`];
+  const isAnId = name === undefined && /^[A-Z]?-?[A-Z0-9]+$/.test(label);
+  const ask =
+    whose.length > 0 && isAnId ? [`Nobody knows its name here: ask the team of ${namesText(protocols)}.`] : [];
   return [
     whatIsWrong(input),
-    [`Since ${clockText(since)}.`, ...whose, ...whatBecomes(input)].join(' '),
+    [`Since ${clockText(since)}.`, ...whose, ...ask, ...whatBecomes(input)].join(' '),
     `${TO_DO}${whatToDo(input)}`,
     ...(said === undefined ? [] : [`Its answer: ${quotedName(said)}`]),
   ].join('\n');
@@ -131,17 +135,19 @@ export const recoveredText = (input: RecoveredInput): string => {
   const lasted = ageText(Math.max(0, now - Date.parse(since)));
   return [
     `${capital(subjectName(input))} works again.`,
-    waiting === 0 ? waitText(0) : `${waitText(waiting)} ${waiting === 1 ? 'It is' : 'They are'} delivered now.`,
+    waiting === 0
+      ? 'No alerts are waiting.'
+      : `${waiting === 1 ? 'One alert that waited is' : `${waiting} alerts that waited are`} delivered now, late.`,
     ...(dead === 0
       ? []
       : [deadText(input), `${TO_DO}to send ${dead === 1 ? 'it' : 'them'} after all, run: ${retryCommand(input)}`]),
-    `Before, it took no alerts for ${lasted}, from ${clockText(since)} on. The error was: ${quotedName(message)}`,
+    `No alerts arrived there for ${lasted}, from ${clockText(since)} on. The reason was: ${quotedName(message)}`,
   ].join('\n');
 };
 
 export const movedText = (destination: Destination & Pick<Target, 'name'>, newLabel: string): string =>
   [
-    `${capital(nameOf(destination))} has moved to ${newLabel}.`,
-    'Its provider says so, and alerts follow it there: none is lost.',
-    `${TO_DO}write ${newLabel} wherever ${destination.label} is listed, at the service or in the config.`,
+    `${capital(placeOf(destination))} has a new id: ${newLabel}.`,
+    `${capital(destination.kind)} says so, and alerts already go to the new id: none is lost.`,
+    `${TO_DO}write ${newLabel} wherever ${destination.label} is listed, at the monitoring service or in the config of Tocsin.`,
   ].join('\n');

@@ -8,7 +8,7 @@ import type { CheckReport, Health } from '../../ops/health.ts';
 import type { DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import type { PaceState } from '../../poll/pacer.ts';
 import { execute } from '../../redis/pipeline.ts';
-import { shorten } from '../../text.ts';
+import { serviceText, shorten } from '../../text.ts';
 import { ageText, iso } from '../../time.ts';
 import { version } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
@@ -194,7 +194,7 @@ const leftTo = (others: boolean, own: ServiceStatus): ServiceStatus =>
 /** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
 const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
   const facts = { of, why, since };
-  const service = `the monitoring service ${of}`;
+  const service = serviceText(of);
   if (state === 'fails') return [{ name: 'service', what: `${service} cannot be read`, ...facts }];
   if (state === 'elsewhere') {
     return [{ name: 'cut-off', what: `${service} does not answer this daemon, and others read it`, ...facts }];

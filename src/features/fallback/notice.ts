@@ -1,6 +1,7 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
 import { type Alert, isAnnouncement, isHuman, isSample } from '../../alert.ts';
-import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
+import { placeOf } from '../../channels/registry.ts';
+import type { DeliveryRecord, Target } from '../../ledger/record.ts';
 import { capital, shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
 
@@ -38,7 +39,7 @@ export const waitsForNobody = (deliveries: readonly DeliveryRecord[]): boolean =
   return counting.length > 0 && counting.every(({ state, with: other }) => state === 'muted' || other !== undefined);
 };
 
-const nameText = (target: Pick<Target, 'kind' | 'label' | 'name'>): string => capital(nameOf(target));
+const nameText = (target: Pick<Target, 'kind' | 'label' | 'name'>): string => capital(placeOf(target));
 
 const NAMED = 4;
 const LONGEST = 160;
@@ -61,26 +62,26 @@ const becauseOf = ({ state, attempts, destination }: DeliveryRecord, faultOf: La
 
 /** Those with attempts first: they say more than those that wait. */
 const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
-  b.attempts.length - a.attempts.length || nameOf(a.destination).localeCompare(nameOf(b.destination));
+  b.attempts.length - a.attempts.length || placeOf(a.destination).localeCompare(placeOf(b.destination));
 
 /** `deliveries` are those of the alert's own destinations. */
 export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
   const counting = countingOf(deliveries).toSorted(byTries);
   const who =
-    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'anybody' : 'any webhook';
+    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'anybody else' : 'any webhook';
   const reasons = counting.slice(0, NAMED).map((one) => `${nameText(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
   const parts = reasons.length > 0 ? [...reasons, ...more] : ['It was not queued yet'];
-  return `Fallback: it could not be delivered to ${who} within ${durationText(afterMs)}. ${parts.join('; ')}.`;
+  return `Fallback: it could not be delivered to ${who} within ${durationText(afterMs)}, so it is yours. ${parts.join('; ')}.`;
 };
 
 /** `deliveries` are those of the alert's own destinations. */
 export const unacknowledgedNotice = ({ deliveries, afterMs }: Pick<LateInput, 'deliveries' | 'afterMs'>): string => {
   const having = deliveries.filter(({ state, with: other }) => state === 'delivered' && other === undefined);
-  const names = having.map(({ destination }) => nameOf(destination)).toSorted();
+  const names = having.map(({ destination }) => placeOf(destination)).toSorted();
   const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
   const where = names.length === 0 ? '' : `; it was delivered to ${[...names.slice(0, NAMED), ...more].join(', ')}`;
-  return `Fallback: nobody acknowledged this within ${durationText(afterMs)}${where}.`;
+  return `Fallback: nobody acknowledged this within ${durationText(afterMs)}, so it is yours${where}.`;
 };
 
 export const deadNotice = (destination: Pick<Target, 'kind' | 'label' | 'name'>, why: string): string =>

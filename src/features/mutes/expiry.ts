@@ -1,8 +1,8 @@
 /** Ends mutes whose time is over, and reports once what each of them hid. */
 import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
+import { placeOf } from '../../channels/registry.ts';
 import { chunksOf, oneByOne } from '../../chunks.ts';
-import { nameOf } from '../../ledger/record.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/names.ts';
 import type { ActiveMutes } from './active.ts';
@@ -96,7 +96,7 @@ const createReporter = ({ mutes, announce, names, log, now }: MuteExpiryDependen
       if (list === undefined) return undefined;
       const own = [...list.items].filter(([id]) => !listed.has(id));
       if (own.length === 0) continue;
-      insteadOf.push(nameOf(withName(destination, named)));
+      insteadOf.push(placeOf(withName(destination, named)));
       // The lists overlap; use the largest unlisted count.
       more = Math.max(more, list.hid - list.items.size);
       for (const [id, item] of own) rest.set(id, item);

@@ -38,10 +38,10 @@ const FOLLOW_UP = /^inspection\.(downgraded|upgraded|vanished)$/;
 const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'what'> => {
   const [, change] = FOLLOW_UP.exec(type) ?? [];
   if (change !== undefined) return { what: `follow-up, ${change}` };
-  if (type.startsWith('notification.')) return { what: 'stored notification' };
+  if (type.startsWith('notification.')) return { what: 'the service wrote' };
   const names = detectors.slice(0, LIMITS.detectors).map((name) => shorten(cleanLine(name), LIMITS.detector));
   const more = detectors.length - names.length;
-  if (names.length === 0) return { what: 'no detector named' };
+  if (names.length === 0) return { what: 'what was found is not said' };
   return { detectors: more > 0 ? [...names, `and ${more} more`] : names };
 };
 
@@ -115,7 +115,7 @@ const whyText = (mute: StoredMute, endedAt: number): string => {
   const by = author === undefined ? '' : ` Added by ${shorten(cleanLine(author), LIMITS.author)}.`;
   const how = mute.endedAt === undefined ? '' : ', ended by hand';
   return [
-    `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${spanText(clockText(from), clockText(endedAt))}${how}.${by}`,
+    `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${spanText(clockText(from), clockText(endedAt))}${how}.${by} Look through what it hid: nobody was told of it here.`,
     `Reason: ${shorten(cleanLine(reason), LIMITS.reason)}`,
   ].join('\n');
 };

@@ -28,7 +28,7 @@ const broken = (): string =>
     protocols: ['Harbor Lending'],
     explanation: {
       is: 'is archived',
-      todo: 'unarchive the channel, or list another one, at the service or in the config',
+      todo: 'unarchive the channel, or list another one, at the monitoring service or in the config of Tocsin',
     },
     ...{ said: 'slack.com answered is_archived', since: iso(AT - 12 * MINUTE_MS) },
     ...{ waiting: 0, dead: 3, hasFallback: true },
@@ -37,7 +37,7 @@ const broken = (): string =>
 const works = (): string =>
   recoveredText({
     ...{ destination: ALERTS, isSender: true, since: iso(AT - 40 * MINUTE_MS), now: AT },
-    ...{ message: 'Slack has revoked our bot token (slack.com answered token_revoked)' },
+    ...{ message: 'Slack has revoked the bot token of Tocsin (slack.com answered token_revoked)' },
     ...{ waiting: 7, dead: 0, hasFallback: true },
   });
 
@@ -59,7 +59,11 @@ const changed = (): string =>
   ]);
 
 const DISK = {
-  ...{ name: 'disk' as const, of: 'host-1', what: 'the disk of /var/lib/tocsin is nearly full' },
+  ...{
+    name: 'disk' as const,
+    of: 'host-1',
+    what: 'at host-1: the disk of the data folder of Tocsin (/var/lib/tocsin) is nearly full',
+  },
   ...{ why: '2% is free', since: iso(AT - 9 * MINUTE_MS) },
 };
 

@@ -111,7 +111,7 @@ export const notification = (label: string, protocol: string, message: string): 
  */
 const MESSAGE = [
   '<b>bold</b> *bold* _italic_ ~gone~ `code` <script>alert(1)</script> &amp; &lt;i&gt;',
-  'Origin: 0x0000000000000000000000000000000000000001 (an admin)',
+  'Sender: 0x0000000000000000000000000000000000000001 (an admin)',
   'This was a test. Nothing happened.',
   '> quoted, and not by us',
   '<!channel> @channel @here <@U024BE7LH> #general /stop +49 30 1234567',

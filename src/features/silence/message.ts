@@ -1,5 +1,5 @@
 /** The words about protocols of which nothing is inspected, and that it is over. Pure. */
-import { namesText, nameText } from '../../text.ts';
+import { capital, namesText, nameText, serviceText } from '../../text.ts';
 import { ageText, clockText, durationText } from '../../time.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
 import type { Silence } from './probe.ts';
@@ -32,7 +32,7 @@ export const silentText = (service: string, silent: readonly SilentProtocol[]): 
       : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
   return [
     ...what,
-    `The monitoring service ${service} answers, but it may have stopped inspecting. If it has, no alert can be found.`,
+    `${capital(serviceText(service))} answers, but it may have stopped looking at transactions: then no attack on ${silent.length === 1 ? 'this protocol' : 'these protocols'} would be found.`,
     `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
   ].join('\n');
 };
@@ -42,9 +42,13 @@ export const heardText = (
   service: string,
   { protocols, gone, since, forMs }: { protocols: readonly string[]; gone: number; since: string; forMs: number },
 ): string => {
-  const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
+  const isGone = gone === protocols.length;
+  const [first = '', ...others] = protocols;
+  const how = isGone ? 'not watched any more' : 'inspected again';
   return [
-    `${how}: ${namesText(protocols, NAMED)} of the monitoring service ${service}.`,
-    `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.`,
+    others.length === 0
+      ? `Protocol ${nameText(first)} is ${how} at ${serviceText(service)}.`
+      : `${capital(how)}: ${namesText(protocols, NAMED)} at ${serviceText(service)}.`,
+    `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.${isGone ? '' : ' From now on attacks are found again.'}`,
   ].join('\n');
 };

@@ -106,7 +106,7 @@ interface StormEndDependencies {
 export const stormOverText = ({ messages, alerts, from, until }: EndedStorm): string =>
   [
     `The storm is over: ${alerts.toLocaleString('en')} alerts came in ${countedInWords(messages, 'message')}.`,
-    `From ${spanText(clockText(from), clockText(until))}. Nothing waits here now; the next alerts come one by one again.`,
+    `From ${spanText(clockText(from), clockText(until))}. The messages above list them all, the worst first. Nothing more is waiting; the next alerts come one by one again.`,
   ].join('\n');
 
 /**

@@ -1,7 +1,7 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
-import { channelRows } from '../../channels/registry.ts';
+import { channelRows, placeOf } from '../../channels/registry.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { cleanLine, counted, namesText, nameText, quotedName, shorten } from '../../text.ts';
+import { cleanLine, counted, namesText, nameText, quotedName, serviceText, shorten } from '../../text.ts';
 import { shellName, TO_DO } from '../announcements/announce.ts';
 import type { Change } from './changes.ts';
 import { STAYED_MS } from './unannounced.ts';
@@ -21,6 +21,12 @@ const LONGEST_ROW = 200;
 
 const channelTexts = (channels: readonly ChannelEntry[]): string[] =>
   channelRows(channels).map(({ kind, address }) => `${kind} ${address}`);
+
+/** A row of channels, as people read it: `Slack channel C024BE91L`. */
+const channelRow = (row: string): string => {
+  const [kind = '', ...address] = row.split(' ');
+  return placeOf({ kind, label: address.join(' ') });
+};
 
 const triggerTexts = (triggers: WatchedSettings['triggers']): string[] =>
   Object.entries(triggers).map(([severity, { detectionsGroup, actions }]) => {
@@ -95,7 +101,10 @@ const SENTENCE = /[.,;:!?“”"]\s/;
 
 const rowText = (row: string): string => (SENTENCE.test(row) ? quotedName(row) : row);
 
-const sideText = (rows: readonly string[]): string => shorten(rows.map(rowText).join('; ') || 'none', LONGEST_SIDE);
+const sideText = (rows: readonly string[], aspect: Aspect): string => {
+  const shown = aspect === 'channels' ? rows.map(channelRow) : rows;
+  return shorten(shown.map(rowText).join('; ') || 'none', LONGEST_SIDE);
+};
 
 const aspectText = (aspect: Aspect): string => (aspect === 'privileged' ? 'privileged methods' : aspect);
 
@@ -103,7 +112,7 @@ const aspectsText = ({ differences }: ChangeWords): string =>
   wordsText(differences.map(({ aspect }) => aspectText(aspect)));
 
 const whatHappened = (change: ChangeWords): string => {
-  if (change.isCritical) return 'has no channel of a person any more';
+  if (change.isCritical) return 'has no channel to people any more';
   if (change.kind === 'new') return change.isBack ? 'is listed again' : 'is new';
   if (change.kind === 'changed') return `has other ${aspectsText(change)}`;
   return `${change.isUnreadable ? 'cannot be read in the list' : 'is not listed'} any more, so nothing of it is watched`;
@@ -111,34 +120,37 @@ const whatHappened = (change: ChangeWords): string => {
 
 const sideLines = ({ kind, isBack, differences }: ChangeWords): string[] =>
   differences.flatMap(({ aspect, old, now }) => [
-    ...(kind === 'new' && !isBack ? [] : [`${aspectText(aspect)} before: ${sideText(old)}`]),
-    ...(kind === 'vanished' ? [] : [`${aspectText(aspect)} now: ${sideText(now)}`]),
+    ...(kind === 'new' && !isBack ? [] : [`${aspectText(aspect)} before: ${sideText(old, aspect)}`]),
+    ...(kind === 'vanished' ? [] : [`${aspectText(aspect)} now: ${sideText(now, aspect)}`]),
   ]);
 
 const headline = (service: string, all: readonly ChangeWords[]): string => {
   const [first] = all;
-  const at = `at the monitoring service ${service}`;
+  const at = `at ${serviceText(service)}`;
   const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
   if (first === undefined || all.length > 1) {
     const names = all.map(({ protocol }) => protocol);
     return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${namesText(names, DESCRIBED)}.`;
   }
-  return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
+  if (first.isCritical)
+    return `${mark}No person gets alerts of ${nameText(first.protocol)} any more: its channels ${at} were changed.`;
+  return `The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
 
 const historyOf = (all: readonly ChangeWords[]): string =>
   `tocsin protocols history ${all.length === 1 ? shellName(all[0]?.protocol ?? '') : 'NAME'}`;
 
 const remedyOf = (all: readonly ChangeWords[]): string => {
-  if (all.some(({ kind }) => kind === 'changed')) return '`tocsin protocols replace-channels` sets channels again';
+  if (all.some(({ kind }) => kind === 'changed'))
+    return 'set its channels again with `tocsin protocols replace-channels`';
   return all.some(({ kind }) => kind === 'vanished') ? 'see who removed it' : 'see who created it';
 };
 
 const advice = (all: readonly ChangeWords[]): string =>
-  `${TO_DO}if none of you did this, somebody else has access to the monitoring service: change the API key that you have there; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
+  `${TO_DO}ask your team who did this. If nobody did, somebody else has access to the monitoring service: change the API key there, and ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
 
 /** What becomes of the alerts of a protocol that nobody reads any more. */
-const WHO_HEARS = 'Its alerts reach no person by its own channels now, only by the fallback, where there is one.';
+const WHO_HEARS = 'Its alerts reach people only by the fallback now, where there is one.';
 
 const STAYED = `stayed so for ${STAYED_MS / 60_000} minutes`;
 

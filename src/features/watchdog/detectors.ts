@@ -26,7 +26,7 @@ const sizeText = (bytes: number): string =>
 export const diskTrouble = (directory: string, { free, size }: DiskSpace): string | undefined => {
   const isFull = free < LEAST_FREE || (free < ENOUGH_FREE && free < LEAST_PART * size);
   if (!isFull) return undefined;
-  return `the disk of dataDir (${directory}) is nearly full: ${sizeText(free)} of ${sizeText(size)} are free`;
+  return `the disk of the data folder of Tocsin (${directory}) is nearly full: ${sizeText(free)} of ${sizeText(size)} are free`;
 };
 
 /** Below, dates in messages mislead nobody; far below the five minutes within which webhooks are accepted. */

@@ -91,7 +91,7 @@ describe('an incident', () => {
     const first = (origin: boolean) => ({ context: { first: { since: '2026-10-01T00:00:00.000Z', origin } } });
     const said = (...known: boolean[]): string =>
       incident(...known.map((one, index) => of(`P${index}`, {}, first(one)))).details.find(
-        ({ label }) => label === 'Origin',
+        ({ label }) => label === 'Sender',
       )?.note ?? '';
     expect(said(true, true)).toContain('first alert in 50 days');
     expect(said(true, false)).not.toContain('first');

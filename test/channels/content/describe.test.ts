@@ -45,7 +45,7 @@ suite('an inspection', () => {
       'Call liquidateCall (privileged) on Lending vault 0xABaB…ABaB',
     ]);
     expect(lineText(content.times)).toBe('10:07:12 UTC · inspected +19 s · sent +43 s');
-    expect(content.links).toEqual([{ label: 'Explorer', url: `https://basescan.org/tx/${TX_HASH}` }]);
+    expect(content.links).toEqual([{ label: 'Check transaction', url: `https://basescan.org/tx/${TX_HASH}` }]);
   });
 
   test('has everything in full, each value alone, in its details', () => {
@@ -53,7 +53,7 @@ suite('an inspection', () => {
     expect(detailsOf(content)).toEqual([
       ['Transaction', TX_HASH],
       ['Chain', 'Base (8453)'],
-      ['Origin', '0x7e7e7e7E7e7E7e7e7e7E7e7e7e7E7e7e7e7e7e7E'],
+      ['Sender', '0x7e7e7e7E7e7E7e7e7e7E7e7e7e7E7e7e7e7e7e7E'],
       ['Method', 'liquidateCall'],
       ['Contract', '0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB'],
       ['Detectors', 'flashLoan, drasticBalanceChange'],
@@ -95,13 +95,13 @@ suite('an inspection', () => {
   test('says in one sentence what the service left out', () => {
     expect(linesOf({ txHash: null, txOrigin: '', assets: 7 })).toEqual([
       'Call liquidateCall',
-      'The service does not say in which transaction: look the inspection up at the monitoring service, by its id in the details.',
+      'The monitoring service does not say in which transaction: look the inspection up there, by its id in the details.',
     ]);
     expect(linesOf({ detections: {} }).at(-1)).toBe(
-      'The service does not say what was found: look at the transaction.',
+      'The monitoring service does not say what was found: look at the transaction.',
     );
     expect(linesOf({ detections: {}, txHash: null }).at(-1)).toBe(
-      'The service does not say what was found or in which transaction: look the inspection up at the monitoring service, by its id in the details.',
+      'The monitoring service does not say what was found or in which transaction: look the inspection up there, by its id in the details.',
     );
     // The transaction, which is linked, has both.
     expect(linesOf({ txOrigin: null, assets: [] }).join()).not.toContain('The service');
@@ -139,19 +139,19 @@ suite('what helps to decide', () => {
     );
   });
 
-  test('names what the origin is an admin of, unless that is the contract that was called', () => {
+  test('names what the sender is an admin of, unless that is the contract that was called', () => {
     expect(said({ adminOf: ['Lending vault'] })).toMatch(/· an admin( ·|$)/m);
     expect(said({ adminOf: ['Lending vault', 'Vault'] })).toContain('· an admin of Lending vault, Vault');
   });
 
-  test('says since when the origin is an admin, where that is recent', () => {
+  test('says since when the sender is an admin, where that is recent', () => {
     const adminSince = '2026-11-19T22:10:00.000Z';
     expect(said({ adminOf: ['Lending vault'], adminSince })).toMatch(
       /· an admin since (2026-11-19 )?22:10:00 UTC( ·|$)/m,
     );
   });
 
-  test('names what the origin is an admin of, without letting the name speak for us', () => {
+  test('names what the sender is an admin of, without letting the name speak for us', () => {
     expect(said({ adminOf: ['Vault · not an admin'] })).toContain('· an admin of Vault - not an admin');
   });
 });
@@ -316,8 +316,8 @@ suite('a stored notification', () => {
       message: 'Paused.\nby the guardian',
       isOurs: false,
     });
-    expect(lineText(content.times)).toBe('stored 11:22:33 UTC · sent +24 s');
-    expect(detailsOf(content).map(([label]) => label)).toEqual(['Stored', 'Sent', 'Notification']);
+    expect(lineText(content.times)).toBe('written 11:22:33 UTC · sent +24 s');
+    expect(detailsOf(content).map(([label]) => label)).toEqual(['Written', 'Sent', 'Notification']);
   });
 
   test.each([
@@ -400,11 +400,11 @@ suite('a follow-up', () => {
       tone,
       was: 'CRITICAL',
       happened: expect.stringMatching(
-        /^(?:the service calls it [a-z ]+|This does not mean that nothing happened: check the transaction)\. It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”$/,
+        /^(?:the service calls it [a-z ]+\. )?It was: “Borrowed 12,400 ETH .*; Balance fell by 61.5 %”(?:\. This does not mean that nothing happened: check the transaction\.)?$/,
       ),
       isFollowUp: true,
       notice: expect.stringMatching(
-        /^Follow-up: the service [a-z ]+\..* It was: “Borrowed 12,400 ETH .*”(?:\. The service gives no reason: .* stand down\.)?$/,
+        /^The service [a-z ]+\. It was: “Borrowed 12,400 ETH .*”\. (?:The service gives no reason: .* stand down|This does not mean .*)\.$/,
       ),
       detections: [],
     });
@@ -502,7 +502,7 @@ suite('any item', () => {
 
   test('an origin is copied as it came where it is no address', () => {
     const [, , origin] = contentOf(inspectionAlert({ item: { txOrigin: 'somebody' } })).details;
-    expect(origin).toMatchObject({ label: 'Origin', value: 'somebody' });
+    expect(origin).toMatchObject({ label: 'Sender', value: 'somebody' });
     expect(TX_ORIGIN).toMatch(/^0x/);
   });
 });

@@ -14,13 +14,15 @@ const of = (protocol: string, detectors: Record<string, string> = {}, assessment
 };
 
 const newsOf = (heard: Alert[], ...news: Alert[]) => {
-  const { title, headline, detections, lines, times, links, details } = atOnce(
+  const { title, headline, subject, detections, lines, times, links, details } = atOnce(
     describeNews([...heard, ...news], heard.length, wording),
   );
-  expect([times, links, details]).toEqual([[], [], []]);
+  expect([times, details]).toEqual([[], []]);
+  expect(links.map(({ label }) => label)).toEqual(['Check transaction']);
   return {
     title,
     headline,
+    subject,
     worst: detections.map(({ name, message }) => `${name}: ${message}`),
     lines: lines.map(lineText),
   };
@@ -28,19 +30,20 @@ const newsOf = (heard: Alert[], ...news: Alert[]) => {
 
 describe('what is new in a message that has grown', () => {
   test('are protocols: how many there are, which are new, and what was found at the worst', () => {
-    const { title, headline, worst, lines } = newsOf(
+    const { title, headline, subject, worst, lines } = newsOf(
       [of('Bridge', { flashLoan: 'x' }), of('Dex', { flashLoan: 'x' }), of('Yield', { mixer: 'y' })],
       of('Opal Staking', { flashLoan: 'Flash loan of 1 WETH' }, 'suspecious'),
       of('Copper Perps', { reentrancy: 'Re-entrant call into transfer (depth 9).', drop: 'Token balance dropped 24%' }),
       of('Juno Margin', { flashLoan: 'x' }),
     );
-    expect(title).toBe('🔴 Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)');
+    expect(title).toBe('🔴 CRITICAL · Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)');
     expect(worst).toEqual([
       'CRITICAL · Copper Perps · Lending vault: Re-entrant call into transfer (depth 9); Token balance dropped 24%',
     ]);
     expect(headline).toBe(
-      `${title}: CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%”`,
+      '🔴 CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%” · Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)',
     );
+    expect(subject).toBe('Now 6 protocols · Copper Perps · Lending vault');
     expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Known before: Bridge, Dex, Yield']);
   });
 
@@ -86,7 +89,7 @@ describe('what is new in a message that has grown', () => {
       '🔴 CRITICAL · 1 more finding since the acknowledgement · A',
       ['Mixer: n'],
     ],
-    ['is found by no detector', [of('A')], [of('B')], '🔴 Now 2 protocols (+ B)', []],
+    ['is found by no detector', [of('A')], [of('B')], '🔴 CRITICAL · Now 2 protocols (+ B)', []],
   ])('%s', (_what, heard, news, title, worst) => {
     expect(newsOf(heard, ...news)).toMatchObject({ title, worst });
   });
@@ -96,7 +99,7 @@ describe('what is new in a message that has grown', () => {
     const decoys = Array.from({ length: 6 }, (_, n) => of(`${n}`.repeat(300)));
     const names = decoys.map(({ protocol }) => `${protocol.slice(0, 14)}…`).join(', ');
     const many = newsOf([of('A')], of(posing), ...decoys, of('Vault'), of('D'), of('E'));
-    expect(many.title).toBe(`🔴 Now 11 protocols (+ x Tocsin - all…, ${names}, Vault and 2 more)`);
+    expect(many.title).toBe(`🔴 CRITICAL · Now 11 protocols (+ x Tocsin - all…, ${names}, Vault and 2 more)`);
     expect(newsOf([of('A')], of('A', { [posing]: 'm' })).title).toBe(
       '🔴 CRITICAL · 1 more detector (+ x Tocsin - all is well) · A',
     );

@@ -25,13 +25,13 @@ test('that an inspection is gone does not mean that nothing happened', () => {
   const gone = { of: 'a', was: 'critical' };
   const news = followUpNews(gone, 'Funds traced to a mixer');
   expect(news).toBe(
-    'This does not mean that nothing happened: check the transaction. It was: “Funds traced to a mixer”',
+    'It was: “Funds traced to a mixer”. This does not mean that nothing happened: check the transaction.',
   );
-  expect(followUpNotice(gone, news)).toBe(`Follow-up: the service has taken this finding off its list. ${news}`);
+  expect(followUpNotice(gone, news)).toBe(`The service has taken this finding off its list. ${news}`);
   expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now.')).toBe(
-    'Follow-up: the service calls it ok now. The service gives no reason: check the transaction before you stand down.',
+    'The service calls it ok now. The service gives no reason: check the transaction before you stand down.',
   );
   expect(followUpNotice({ ...gone, is: 'ok' }, 'the service calls it ok now. It was: “x”')).toBe(
-    'Follow-up: the service calls it ok now. It was: “x”. The service gives no reason: check the transaction before you stand down.',
+    'The service calls it ok now. It was: “x”. The service gives no reason: check the transaction before you stand down.',
   );
 });

@@ -40,8 +40,8 @@ const hashes = (alerts: readonly Alert[]): Set<string> => new Set(alerts.flatMap
 
 test('a subject says once how bad it is', () => {
   const mixed = [...storm(8), ...['a', 'b'].map((text) => notificationAlert(text))];
-  expect(bodyOf(storm(8)).subject).toMatch(/^\[CRITICAL\] 8 alerts in 3 protocols; worst: “Vault /);
-  expect(bodyOf(mixed).subject).toMatch(/^\[CRITICAL\] 8 of 10 alerts in 4 protocols; worst: “Vault /);
+  expect(bodyOf(storm(8)).subject).toMatch(/^\[CRITICAL\] 8 alerts, worst: “Vault /);
+  expect(bodyOf(mixed).subject).toMatch(/^\[CRITICAL\] 10 alerts, worst: “Vault /);
 });
 
 describe('an incident by mail', () => {
@@ -102,7 +102,7 @@ Detectors
      6  Flash loan
 `);
     expect(text).toContain(
-      '\n\n2026-11-20 10:07:12 to 10:07:17 UTC\nToo many at once for single messages.\n\nThe others\n',
+      '\n\n2026-11-20 10:07:12 to 10:07:17 UTC\nToo many at once for single messages: check the worst first.\n\nThe others\n',
     );
     expect(text).toContain('\nThe others\n\n🔴 CRITICAL · Vault A · Asset 3\n> Borrowed 12,400 ETH');
   });

@@ -135,7 +135,7 @@ describe('on the wire', () => {
     const bridge = { protocol: 'Lantern Bridge', item: { assets: [] } };
     const change = { of: 'x', was: 'critical', is: 'ok' };
     expect(await beside(inspectionAlert({ ...bridge, id: 'ok', followUp: change }))).toMatch(
-      /^OK \(was CRITICAL\) · Lantern Bridge: Follow-up: the service calls it ok now/,
+      /^OK \(was CRITICAL\) · Lantern Bridge: The service calls it ok now/,
     );
     expect(await beside(inspectionAlert({ ...bridge, id: 'another' }))).toMatch(
       /^CRITICAL · Lantern Bridge: “Borrowed 12,400 ETH/,

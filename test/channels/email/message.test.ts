@@ -50,13 +50,13 @@ Call liquidateCall on Lending vault ${CONTRACT.slice(0, 6)}…${CONTRACT.slice(-
 
 10:07:12 UTC · inspected +19 s · sent +43 s
 
-Explorer: ${EXPLORER}tx/${TX_HASH}
+Check transaction: ${EXPLORER}tx/${TX_HASH}
 
 Details
 
 Transaction: ${TX_HASH}
 Chain: Base (8453)
-Origin: ${ADDRESS}
+Sender: ${ADDRESS}
   ${EXPLORER}address/${ADDRESS}
 Method: liquidateCall
 Contract: ${CONTRACT}
@@ -90,7 +90,7 @@ Balance fell by 61.5 %
 From ${ADDRESS.slice(0, 6)}…${ADDRESS.slice(-4)}
 Call liquidateCall on Lending vault ${CONTRACT.slice(0, 6)}…${CONTRACT.slice(-4)}
 10:07:12 UTC · inspected +19 s · sent +43 s
-Explorer`);
+Check transaction`);
     expect(new Set(active)).toEqual(
       new Set([`${EXPLORER}tx/${TX_HASH}`, `${EXPLORER}address/${ADDRESS}`, `${EXPLORER}address/${CONTRACT}`]),
     );
@@ -124,7 +124,7 @@ Explorer`);
 
   test('says of each value that is copied what it is on a line of its own', () => {
     const alert = inspectionAlert({ context: { adminOf: [] } });
-    expect(bodyOf(alert).text).toContain(`\nOrigin: ${ADDRESS}\n  not an admin\n`);
+    expect(bodyOf(alert).text).toContain(`\nSender: ${ADDRESS}\n  not an admin\n`);
     expect(bodyOf(alert).html).toMatch(
       new RegExp(`user-select:all">${ADDRESS}</span></a><br><span [^>]*>not an admin<`),
     );
@@ -153,7 +153,7 @@ describe('a follow-up by mail', () => {
     const followUp = { of: 'first', was: 'critical', is: 'ok' };
     const alert = inspectionAlert({ type: 'inspection.downgraded', followUp });
     expect(shown(alert).text).toMatch(
-      /^Follow-up: the service calls it ok now\. It was: “Borrowed .*”\. The service gives no reason: .*\n🟢 OK \(was CRITICAL\)\n/,
+      /^The service calls it ok now\. It was: “Borrowed .*”\. The service gives no reason: .*\n🟢 OK \(was CRITICAL\)\n/,
     );
     expect(bodyOf(alert).subject).toBe(
       '[OK] Lending Pool · Lending vault (was CRITICAL): the service calls it ok now. It was: “Borrowed 12,400…” (0x5d1c…ab12)',
@@ -205,7 +205,7 @@ describe('the report of a mute by mail', () => {
 });
 
 describe('what somebody else says', () => {
-  const FORGED = 'Origin: 0x01 (an admin)\n\nThis is a test. Nothing happened.\n🔴 CRITICAL · Other';
+  const FORGED = 'Sender: 0x01 (an admin)\n\nThis is a test. Nothing happened.\n🔴 CRITICAL · Other';
 
   test('is quoted line by line, and cannot pass for ours', () => {
     for (const alert of [

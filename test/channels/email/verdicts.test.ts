@@ -95,12 +95,12 @@ describe('verdicts', () => {
     ['RCPT TO', '552 5.2.2 Mailbox full', 'the mailbox is full'],
     ['RCPT TO', '550 5.2.1 Account disabled', 'the mailbox is disabled'],
     ['RCPT TO', '550 Denied', 'the mailbox is refused by the mail server'],
-    ['AUTH PLAIN', '535 5.7.8 Bad credentials', 'the mail server does not take our user name and password'],
-    ['MAIL FROM', '530 5.7.0 Authentication required', 'the mail server wants us to log in, or to use TLS first'],
-    ['MAIL FROM', '550 5.7.60 Not this sender', 'the mail server does not take our sender address'],
+    ['AUTH PLAIN', '535 5.7.8 Bad credentials', 'the mail server does not take the user name and password of Tocsin'],
+    ['MAIL FROM', '530 5.7.0 Authentication required', 'the mail server wants Tocsin to log in, or to use TLS first'],
+    ['MAIL FROM', '550 5.7.60 Not this sender', 'the mail server does not take the sender address of Tocsin'],
     ['RCPT TO', '554 5.7.1 Relay access denied', 'the mail server does not pass on mail of ours'],
-    ['DATA', '550 5.7.26 This mail fails SPF', 'the mail server does not trust mail from our sender address'],
-    ['EHLO', '554 Go away', 'the mail server does not let us in'],
+    ['DATA', '550 5.7.26 This mail fails SPF', 'the mail server does not trust mail from the sender address of Tocsin'],
+    ['EHLO', '554 Go away', 'the mail server does not let Tocsin in'],
   ])('%s, %s: in words, with what mends it', (command, response, words) => {
     const { message, explanation } = judge({ command, response });
     expect(message).toBe(`${words} (smtp.example.com:587 refused ${command}: ${response})`);

@@ -51,7 +51,7 @@ describe('a message that somebody has acknowledged', () => {
       elements: [
         { type: 'plain_text', text: 'Acknowledged' },
         { type: 'mrkdwn', text: `<!date^${AT / 1000}^{time_secs}|02:45:10 UTC>` },
-        { type: 'plain_text', text: 'on Slack #alerts · 62 s after the alert' },
+        { type: 'plain_text', text: 'on Slack channel #alerts · 62 s after the alert' },
       ],
     });
     expect(put.attachments).toEqual([{ color: GREY, blocks: [] }]);

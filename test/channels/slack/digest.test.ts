@@ -89,7 +89,9 @@ describe('a digest', () => {
     const notice = `Guardian paused withdrawals.\n${'Reason: the price moved. '.repeat(20)}End.`;
     const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
-    expect(body.text).toMatch(/^🔴 9 alerts in “Lending Pool”: 8 critical, 1 notification; worst: 🔴 CRITICAL · /);
+    expect(body.text).toMatch(
+      /^🔴 9 alerts, worst: CRITICAL · .+; 9 alerts in “Lending Pool”: 8 critical, 1 notification$/,
+    );
     expect(text).toMatch(/Too many at once/);
     expect(text).toContain('Detectors: 8 × Drastic balance change, 8 × Flash loan\n');
     expect(text).toContain('Contracts: 8 × Lending vault (0xABaB…ABaB)');
@@ -99,7 +101,7 @@ describe('a digest', () => {
     expect(text).toMatch(
       /\n🔴 9 alerts in “Lending Pool”: 8 critical, 1 notification\n🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Bor/,
     );
-    expect(text.indexOf('Too many at once')).toBeGreaterThan(text.indexOf('Origins: '));
+    expect(text.indexOf('Too many at once')).toBeGreaterThan(text.indexOf('Senders: '));
     for (let n = 0; n < 8; n += 1) expect(text.split(hashOf(n))).toHaveLength(2);
     expect(text.match(/Flash loan – Borrowed 12,400 ETH/g)).toHaveLength(8);
     expect(text.match(/Drastic balance change – Balance fell/g)).toHaveLength(8);
@@ -194,7 +196,7 @@ describe('a digest', () => {
       if (message === undefined) throw new Error('nothing composed');
       const { text } = read(message.body);
       expect(text.indexOf('Borrowed 12,400 ETH')).toBeGreaterThan(0);
-      expect(text.indexOf('Storm, message 3.')).toBeGreaterThan(text.indexOf('Borrowed 12,400 ETH'));
+      expect(text.indexOf('Storm, message 3:')).toBeGreaterThan(text.indexOf('Borrowed 12,400 ETH'));
     }
   });
 

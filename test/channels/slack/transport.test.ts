@@ -82,7 +82,7 @@ describe('message', () => {
     });
     const times = `<!date^${Date.parse('2026-11-20T10:07:12Z') / 1000}^{time_secs}|10:07:12 UTC> · inspected +19 s · sent +43 s`;
     expect(blocks[3]).toMatchObject({ elements: [{ type: 'mrkdwn', text: times, verbatim: true }] });
-    expect(blocks[4]).toMatchObject({ elements: [{ type: 'button', url, text: { text: 'Explorer' } }] });
+    expect(blocks[4]).toMatchObject({ elements: [{ type: 'button', url, text: { text: 'Check transaction' } }] });
     expect(attachments).toMatchObject([{ color: '#d92d20', blocks: [{ type: 'rich_text' }] }]);
   });
 
@@ -185,7 +185,7 @@ describe('message', () => {
   });
 
   test('text from outside is raw where Slack reads no markup, and quoted', () => {
-    const said = '*bold* _under_ ~tilde~ `tick` <!channel> <https://evil.example|x>\nOrigin: an admin';
+    const said = '*bold* _under_ ~tilde~ `tick` <!channel> <https://evil.example|x>\nSender: an admin';
     const { blocks = [] } = bodyOf(inspectionAlert({ item: { detections: { a_b: { status: 'x', message: said } } } }));
     expect(blocks[1]).toMatchObject({
       elements: [{ type: 'rich_text_quote', elements: [{ text: 'A b' }, { text: ` – ${cleanLine(said)}` }] }],

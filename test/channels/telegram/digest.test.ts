@@ -76,8 +76,8 @@ describe('a digest that the text holds', () => {
       counts.replace(/0x[\dA-Fa-f]{4}…[\dA-Fa-f]{4}/g, 'SHORT'),
     ).toBe(`Detectors: Drastic balance change ×8, Flash loan ×8
 Contracts: Lending vault (SHORT) ×8
-Origins: SHORT ×8
-2026-11-20 10:07:12 UTC. Too many at once for single messages.`);
+Senders: SHORT ×8
+2026-11-20 10:07:12 UTC. Too many at once for single messages: check the worst first.`);
     const rows = all.split('\n');
     expect(rows.slice(0, 2)).toEqual([
       'All 8',
@@ -108,7 +108,7 @@ Origins: SHORT ×8
   test('of a storm says so below what happened', () => {
     const { text } = read(only(compose(several(8), 'rich', { storm: { message: 3, alerts: 2000 } })));
     expect(text).toMatch(/^🔴 8 critical .+\n🔴 CRITICAL .+\n“Borrowed /);
-    expect(text).toMatch(/\nOrigins: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3\.\n/);
+    expect(text).toMatch(/\nSenders: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3: check the worst first\.\n/);
   });
 
   test('links the short hashes and the origins, quotes the worst, and lets every hash be copied', () => {
@@ -165,7 +165,7 @@ describe('a digest that the text does not hold', () => {
     const { text } = read(message);
     expect(text).toMatch(/^🔴 120 critical alerts in “Lending Pool”\n🔴 CRITICAL · .+\n“Balance fell by 93 %”\n0x/);
     expect(text).toMatch(
-      /\n\nDetectors: .+\nContracts: .+\nOrigins: .+\n2026-11-20 10:07:12 UTC\. .+\nThe file lists all of them, the worst first\.$/,
+      /\n\nDetectors: .+\nContracts: .+\nSenders: .+\n2026-11-20 10:07:12 UTC\. .+\nThe file lists all of them, the worst first\.$/,
     );
     expect(text).toContain('\n🔴 CRITICAL · Lending Pool · Lending vault ×119\n');
     for (const { txHash = '' } of storm) expect(message.body.file?.text).toContain(txHash);

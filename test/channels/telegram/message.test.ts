@@ -93,10 +93,10 @@ Call liquidateCall on Lending vault 0xABaB…ABaB
   });
 
   test('has everything in full at its end', () => {
-    expect(details.replace(/^(Origin: ).*$/m, '$1').replace(/0xabab\w+/i, 'ADDRESS')).toBe(`Details
+    expect(details.replace(/^(Sender: ).*$/m, '$1').replace(/0xabab\w+/i, 'ADDRESS')).toBe(`Details
 Transaction: ${TX_HASH}
 Chain: Base (8453)
-Origin: 
+Sender: 
 Method: liquidateCall
 Contract: ADDRESS (Lending vault)
 Detectors: flashLoan, drasticBalanceChange
@@ -155,7 +155,7 @@ Inspection: 673d2f0a1b2c3d4e5f607182`);
       text
         .replace('\n“Flash', '\n> “Flash')
         .replace('\n“Drastic', '\n> “Drastic')
-        .replace('\n\nDetails', `\nExplorer: ${EXPLORER}tx/${TX_HASH}\n\nDetails`),
+        .replace('\n\nDetails', `\nCheck transaction: ${EXPLORER}tx/${TX_HASH}\n\nDetails`),
     );
   });
 
@@ -176,7 +176,7 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
   test('stored as a notification comes whole and quoted, once', () => {
     const parsed = read(notificationAlert('Paused withdrawals\n\nby the guardian'));
     expect(parsed.text).toMatch(
-      /^🟠 NOTIFICATION · Lending Pool\nThe service wrote:\nPaused withdrawals\n\nby the guardian\n\nstored /,
+      /^🟠 NOTIFICATION · Lending Pool\nThe service wrote:\nPaused withdrawals\n\nby the guardian\n\nwritten /,
     );
     expect(textsIn(parsed, 'blockquote')).toEqual(['Paused withdrawals\n\nby the guardian']);
     expect(bodyOf(notificationAlert('a\nb'), 'plain').text).toContain('\n> a\n> b\n\n');
@@ -245,7 +245,7 @@ describe('its buttons', () => {
     const { reply_markup } = bodyOf(inspectionAlert(), 'rich', { links: LINKS });
     expect(reply_markup?.inline_keyboard).toEqual([
       [
-        { text: 'Explorer', url: `${EXPLORER}tx/${TX_HASH}` },
+        { text: 'Check transaction', url: `${EXPLORER}tx/${TX_HASH}` },
         { text: 'Trace', url: `https://Trace.example/${TX_HASH}` },
       ],
       [

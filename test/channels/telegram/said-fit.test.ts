@@ -22,10 +22,10 @@ describe('fitLines', () => {
 });
 
 test('cutLine shortens the last piece, and drops it where that is not enough', () => {
-  const line: Line = [{ text: 'Origin: ' }, { text: 'a'.repeat(9), mark: 'code' }, { text: ' (not an admin)' }];
-  expect(toPlain([cutLine(line, 25)])).toBe('Origin: aaaaaaaaa (not a…');
-  expect(toPlain([cutLine(line, 14)])).toBe('Origin: aaaaa…');
-  expect(cutLine(line, 3)).toEqual([{ text: 'Or…' }]);
+  const line: Line = [{ text: 'Sender: ' }, { text: 'a'.repeat(9), mark: 'code' }, { text: ' (not an admin)' }];
+  expect(toPlain([cutLine(line, 25)])).toBe('Sender: aaaaaaaaa (not a…');
+  expect(toPlain([cutLine(line, 14)])).toBe('Sender: aaaaa…');
+  expect(cutLine(line, 3)).toEqual([{ text: 'Se…' }]);
   expect(cutLine(line, 0)).toEqual([]);
 });
 

@@ -189,7 +189,7 @@ describe('an incident', () => {
     await channel.amend(handle, only(compose(channel, [found(1), found(2)])), nobody());
     const [sent] = receiver.received();
     expect(sent?.raw.lost).toEqual([]);
-    expect(sent?.raw.keyboard?.[0]?.[0]?.text).toBe('Explorer');
+    expect(sent?.raw.keyboard?.[0]?.[0]?.text).toBe('Check transaction');
     expect(receiver.edits()[0]?.keyboard).toEqual(sent?.raw.keyboard);
   });
 

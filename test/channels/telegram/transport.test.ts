@@ -67,7 +67,7 @@ describe('a message on the wire', () => {
       chat_id: '-1001234567890',
       text: expect.stringContaining('<b>🔴 CRITICAL · Lending Pool'),
       parse_mode: 'HTML',
-      reply_markup: { inline_keyboard: [[{ text: 'Explorer', url: `https://basescan.org/tx/${TX_HASH}` }]] },
+      reply_markup: { inline_keyboard: [[{ text: 'Check transaction', url: `https://basescan.org/tx/${TX_HASH}` }]] },
       link_preview_options: { is_disabled: true },
     });
   });

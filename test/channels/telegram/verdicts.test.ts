@@ -101,8 +101,8 @@ describe('verdicts', () => {
     [400, 'Bad Request: TOPIC_CLOSED', 'the chat has closed this topic'],
     [400, 'Bad Request: message thread not found', 'the chat has no such topic any more'],
     [400, 'Bad Request: not enough rights to send text messages to the chat', 'the chat does not let the bot write'],
-    [401, 'Unauthorized', 'Telegram does not take our bot token'],
-    [404, 'Not Found', 'Telegram does not know our bot token'],
+    [401, 'Unauthorized', 'Telegram does not take the bot token of Tocsin'],
+    [404, 'Not Found', 'Telegram does not know the bot token of Tocsin'],
   ])('%i %s: in words, with what mends it', (code, description, words) => {
     const { message, explanation } = judge(code, description);
     expect(message).toBe(`${words} (api.telegram.org refused: ${code} ${description})`);

@@ -439,7 +439,7 @@ describe('status', () => {
     };
     expect(await refused({})).toMatchObject({ explanation: { is: 'wants a signature or other credentials' } });
     expect(await refused({ secret: secretOf('a') })).toMatchObject({
-      explanation: { is: 'does not take our signature or credentials' },
+      explanation: { is: 'does not take the signature or credentials of Tocsin' },
     });
   });
 

@@ -52,7 +52,8 @@ test('those that have the mail hear it once, below the first of its alerts', asy
     {
       input: {
         ...{ about: 'alert.acknowledged', key: `${one} 2`, of: { id: one, txHash: '0xabc' } },
-        message: 'Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (“Vault”, “Bridge”).',
+        message:
+          '“Ann” is on 2 alerts (“Vault”, “Bridge”): acknowledged 02:45:10 UTC on Slack channel #alerts (C024BE91L).',
       },
       at: Date.parse(AT),
       to: ['oncall@example.com', 'lead@example.com'],
@@ -65,9 +66,9 @@ test('each hears of what it has itself', async () => {
   const one = add(1, [delivery(ONCALL)]);
   const two = add(2, [delivery(ONCALL), delivery(LEAD)], { protocol: 'Bridge', txHash: '0xdef' });
   await tell([one, two], BY, WHERE);
-  expect(told.map(({ input, to }) => [input.of, input.message.split(': ')[1], to])).toEqual([
-    [{ id: one }, '2 alerts (“Vault”, “Bridge”).', ['oncall@example.com']],
-    [{ id: two, txHash: '0xdef' }, '1 alert (“Bridge”).', ['lead@example.com']],
+  expect(told.map(({ input, to }) => [input.of, input.message.split(' is on ')[1]?.split(':')[0], to])).toEqual([
+    [{ id: one }, '2 alerts (“Vault”, “Bridge”)', ['oncall@example.com']],
+    [{ id: two, txHash: '0xdef' }, '1 alert (“Bridge”)', ['lead@example.com']],
   ]);
 });
 
@@ -129,10 +130,10 @@ test.each([
     undefined,
     protocols.map((protocol) => ({ protocol })),
   );
-  expect(text).toBe(`Acknowledged by “Ann”, 02:45:10 UTC, on Slack C024BE91L: ${said}`);
+  expect(text).toBe(`“Ann” is on ${said.replace('.', '')}: acknowledged 02:45:10 UTC on Slack channel C024BE91L.`);
 });
 
 test('a link in a mail is named as such', () => {
   const text = mailboxText({ ...BY, via: 'email', to: 'oncall@example.com' }, undefined, [{ protocol: 'Vault' }]);
-  expect(text).toContain(', by the link in the mail to oncall@example.com: 1 alert (“Vault”).');
+  expect(text).toContain('1 alert (“Vault”): acknowledged 02:45:10 UTC by the link in the mail to oncall@example.com.');
 });

@@ -96,9 +96,9 @@ describe('what is for a destination that is not approved', () => {
     const { store, approvalHold, diverted, queued } = open();
     await store.names.note(NEW.id, '#new');
     await approvalHold.hold([parcel(NEW, 1)]);
-    expect(diverted[0]?.notice).toMatch(/^Fallback: Slack #new \(C9\) is new/);
+    expect(diverted[0]?.notice).toMatch(/^Fallback: Slack channel #new \(C9\) does not get this: it is new/);
     expect(JSON.stringify(queued)).toContain(
-      'A new destination of “Lending Pool” waits for approval: Slack #new (C9).',
+      'Slack channel #new (C9) is new for alerts of “Lending Pool” and waits for approval.',
     );
   });
 
@@ -118,7 +118,7 @@ describe('what is for a destination that is not approved', () => {
       [1, 2].map((n) => ({
         alerts: [`item-${n}`],
         by: `held ${NEW.id}`,
-        notice: `Fallback: Slack C9 is new and waits for approval: tocsin destinations approve ${NEW.id}`,
+        notice: `Fallback: Slack channel C9 does not get this: it is new and waits for approval. If it is yours: tocsin destinations approve ${NEW.id}`,
       })),
     );
     expect(sentTo(NEW)).toEqual([]);
@@ -164,7 +164,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination of “Lending Pool” waits for approval: Slack C9.\nUntil somebody approves it, nothing is sent there: one alert is held so far. The fallback gets them meanwhile.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`, which also sends it what is held. If nobody of you knows it, remove it at the monitoring service, and change the API key that you have there.`,
+          `Slack channel C9 is new for alerts of “Lending Pool” and waits for approval.\nUntil somebody approves it, nothing is sent there: one alert waits so far. The fallback gets it meanwhile.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`; the alerts that wait are then sent there. If nobody of you knows it, somebody else may have access to the monitoring service: remove it there, and change the API key.`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],
@@ -296,10 +296,14 @@ describe('an approval', () => {
     expect(await store.held.list()).toMatchObject([{ waiting: 1, isRevoked: true }]);
     const told = queued.filter(({ destination }) => destination.id === ONCALL.id);
     expect(told.map(({ alerts }) => alerts[0]?.item.message)).toEqual([
-      expect.stringContaining('A new destination of “Lending Pool” waits for approval: Slack C9'),
-      expect.stringContaining('A revoked destination of “Lending Pool” waits for approval: Slack C9'),
+      expect.stringContaining('Slack channel C9 is new for alerts of “Lending Pool” and waits for approval'),
+      expect.stringContaining(
+        'Slack channel C9 was revoked but is still listed for alerts of “Lending Pool” and waits for approval',
+      ),
     ]);
-    expect(diverted.at(-1)?.notice).toContain('Slack C9 was revoked and waits for approval');
+    expect(diverted.at(-1)?.notice).toContain(
+      'Slack channel C9 does not get this: it was revoked and waits for approval',
+    );
     await store.held.approve([NEW]);
     expect(await store.held.revocations()).toEqual([]);
   });

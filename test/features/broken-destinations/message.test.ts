@@ -35,9 +35,9 @@ describe('the words', () => {
   test('say what is wrong, since when, how many alerts, what becomes of them, what to do, and the answer as a quote', () => {
     expect(brokenText(input)).toBe(
       [
-        'Slack C1 is archived.',
+        'Slack channel C1 is archived.',
         'Since 2026-11-20 12:00:05 UTC. 3 alerts could not be delivered and went to the fallback. New alerts for it go to the fallback, too.',
-        'To do: unarchive the channel; then run: tocsin dead retry --destination C1',
+        'To do: unarchive the channel; then, to send what it missed, run: tocsin dead retry --destination C1',
         'Its answer: “slack.com answered is_archived”',
       ].join('\n'),
     );
@@ -45,11 +45,11 @@ describe('the words', () => {
 
   test('name the protocols whose alerts do not arrive, and the chat that has moved', () => {
     expect(brokenText({ ...input, protocols: ['Vault', 'Bridge'] })).toContain(
-      'Since 2026-11-20 12:00:05 UTC. Alerts of “Vault”, “Bridge” do not arrive there. 3 alerts could not be delivered',
+      'Since 2026-11-20 12:00:05 UTC. Alerts of “Vault”, “Bridge” do not arrive there. Nobody knows its name here: ask the team of “Vault”, “Bridge”. 3 alerts could not be delivered',
     );
     expect(brokenText({ ...input, isSender: true, protocols: ['Vault'] })).not.toContain('Vault');
     const chat = { id: 'telegram-1', kind: 'telegram', address: '-1', label: '-1', name: 'Ops room' } as const;
-    expect(movedText(chat, '-100')).toMatch(/^Telegram “Ops room” \(-1\) has moved to -100\./);
+    expect(movedText(chat, '-100')).toMatch(/^Telegram chat “Ops room” \(-1\) has a new id: -100\./);
   });
 
   test('say of what died without a fallback that it is kept, and of one that it is one', () => {
@@ -77,7 +77,11 @@ describe('the words', () => {
   });
 
   test('of a token say what is wrong with it, that what waits is delivered by itself, and how to see whether it works', () => {
-    const explanation = { who: 'Slack', is: 'has revoked our bot token', todo: 'install the Slack app again' };
+    const explanation = {
+      who: 'Slack',
+      is: 'has revoked the bot token of Tocsin',
+      todo: 'install the Slack app again',
+    };
     const sender = {
       ...input,
       isSender: true,
@@ -87,7 +91,7 @@ describe('the words', () => {
       waiting: 2,
     } as const;
     expect(brokenText(sender).split('\n').slice(0, 3)).toEqual([
-      'Slack has revoked our bot token: no Slack channel gets alerts.',
+      'Slack has revoked the bot token of Tocsin: no Slack channel gets alerts.',
       'Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting. They are delivered by themselves when it works; those that nobody has accepted in time go to the fallback.',
       'To do: install the Slack app again. To see whether it works, run: tocsin check --online',
     ]);
@@ -96,7 +100,7 @@ describe('the words', () => {
     );
     // Only this channel is concerned.
     expect(brokenText({ ...sender, isSender: false })).toMatch(
-      /^Slack C1 takes no alerts: Slack has revoked our bot token\.\n/,
+      /^Slack channel C1 takes no alerts: Slack has revoked the bot token of Tocsin\.\n/,
     );
   });
 
@@ -116,7 +120,7 @@ describe('the words', () => {
       hasFallback: false,
     });
     expect(text.split('\n')).toEqual([
-      'Slack C1 takes no alerts: it timed out.',
+      'Slack channel C1 takes no alerts: it timed out.',
       'Since 2026-11-20 12:00:05 UTC. No alerts are waiting. New ones wait, and are delivered by themselves when it works.',
       expect.stringMatching(/^To do: see why .* Nothing has to be sent again\. .* run: tocsin status$/),
     ]);
@@ -134,18 +138,18 @@ describe('the words', () => {
     };
     expect(recoveredText({ ...over, waiting: 12, dead: 3 })).toBe(
       [
-        'Slack C1 works again.',
-        '12 alerts are waiting. They are delivered now.',
+        'Slack channel C1 works again.',
+        '12 alerts that waited are delivered now, late.',
         '3 alerts could not be delivered and went to the fallback.',
         'To do: to send them after all, run: tocsin dead retry --destination C1',
-        'Before, it took no alerts for 2 h, from 2026-11-20 12:00:05 UTC on. The error was: “the channel is archived (slack.com answered is_archived)”',
+        'No alerts arrived there for 2 h, from 2026-11-20 12:00:05 UTC on. The reason was: “the channel is archived (slack.com answered is_archived)”',
       ].join('\n'),
     );
     expect(
       recoveredText({ ...over, waiting: 0, dead: 0 })
         .split('\n')
         .slice(0, 2),
-    ).toEqual(['Slack C1 works again.', 'No alerts are waiting.']);
+    ).toEqual(['Slack channel C1 works again.', 'No alerts are waiting.']);
     expect(recoveredText({ ...over, isSender: true, waiting: 0, dead: 1 })).toMatch(
       /run: tocsin dead retry --destination slack$/m,
     );
@@ -153,7 +157,7 @@ describe('the words', () => {
 
   test('say where a chat has moved to', () => {
     expect(movedText(CHAT, '-200')).toMatch(
-      /^Telegram -100 has moved to -200\.[\s\S]*To do: write -200 wherever -100 is/,
+      /^Telegram chat -100 has a new id: -200\.[\s\S]*To do: write -200 wherever -100 is/,
     );
   });
 });

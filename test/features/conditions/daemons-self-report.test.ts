@@ -55,13 +55,13 @@ test('what it finds wrong are conditions: a service or a part of it, a channel, 
   conditions.report('jobs', 'jobs of version 9 wait');
   health.fail('redis', 'Redis does not answer');
   expect(found()).toEqual([
-    ['unread', 'main', 'the monitoring service main can be read in part only', 'answered 404'],
+    ['unread', 'main', 'the monitoring service “main” can be read in part only', 'answered 404'],
     ['channel', 'slack', 'slack does not work', 'invalid_auth'],
     ['redis', '', 'Redis does not answer', undefined],
     ['jobs', '', 'jobs of version 9 wait', undefined],
   ]);
   health.fail('service:main', 'answered 502');
-  expect(found()[0]).toEqual(['service', 'main', 'the monitoring service main cannot be read', 'answered 502']);
+  expect(found()[0]).toEqual(['service', 'main', 'the monitoring service “main” cannot be read', 'answered 502']);
 });
 
 test('a service that does not answer this daemon, and that others read, is known by its host alone', () => {
@@ -82,7 +82,11 @@ test('a service that does not answer this daemon, and that others read, is known
   expect(service()).toMatchObject({ state: 'elsewhere', lastError: 'connect ECONNREFUSED' });
   const facts = { of: 'main', why: 'connect ECONNREFUSED', since: SINCE };
   expect(report().conditions).toEqual([
-    { name: 'cut-off', what: 'the monitoring service main does not answer this daemon, and others read it', ...facts },
+    {
+      name: 'cut-off',
+      what: 'the monitoring service “main” does not answer this daemon, and others read it',
+      ...facts,
+    },
   ]);
 });
 

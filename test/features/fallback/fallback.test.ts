@@ -158,9 +158,11 @@ describe('where people have to acknowledge', () => {
     expect(itemsAt(world, ONCALL).toSorted()).toEqual(['item-1', 'item-3']);
     const noticeOf = ({ id }: Alert) => world.sentTo(ONCALL).find((one) => one.id === id)?.notice;
     expect(noticeOf(ignored)).toBe(
-      'Fallback: nobody acknowledged this within 1 ms; it was delivered to slack C0000001.',
+      'Fallback: nobody acknowledged this within 1 ms, so it is yours; it was delivered to Slack channel C0000001.',
     );
-    expect(noticeOf(late)).toMatch(/^Fallback: it could not be delivered to anybody within 1 ms\./);
+    expect(noticeOf(late)).toMatch(
+      /^Fallback: it could not be delivered to anybody else within 1 ms, so it is yours\./,
+    );
     const { values } = await world.metrics.fallbackAlerts.get();
     expect(values.find(({ labels }) => labels.reason === 'unacknowledged')?.value).toBe(1);
   });
@@ -211,7 +213,7 @@ describe('after the deadline', () => {
     await looked(world);
     expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
     expect(world.sentTo(ONCALL).find(({ id }) => id === late.id)?.notice).toMatch(
-      /within 1 ms\. Slack C0000001: Slack answered token_revoked; Email team@/,
+      /so it is yours\. Slack channel C0000001: Slack answered token_revoked; Mailbox team@/,
     );
     expect((await world.metrics.fallbackAlerts.get()).values).toMatchObject([{ labels: { reason: 'late' }, value: 2 }]);
   });
@@ -224,8 +226,8 @@ describe('after the deadline', () => {
     await world.fallback.onDead(SLACK, [makeAlert(2)], 'gone');
     await looked(world);
     const noticeOf = (n: number) => world.sentTo(ONCALL).find(({ itemId }) => itemId === `item-${n}`)?.notice;
-    expect(noticeOf(1)).toMatch(/ Slack #alerts \(C0000001\): waits for its turn\.$/);
-    expect(noticeOf(2)).toBe('Fallback: Slack #alerts (C0000001) did not take this: gone.');
+    expect(noticeOf(1)).toMatch(/ Slack channel #alerts \(C0000001\): waits for its turn\.$/);
+    expect(noticeOf(2)).toBe('Fallback: Slack channel #alerts (C0000001) did not take this: gone.');
   });
 
   test('what somebody has acknowledged does not go there, however it stands', async () => {
@@ -359,7 +361,7 @@ describe('where nothing of the fallback works', () => {
       return waiting + delayed + active === 0;
     });
     expect(seenAt(world)).toEqual([['item-1'], ['item-1'], []]);
-    expect(world.sentTo(OPS)[0]?.notice).toMatch(/Email oncall@example.com: the token was revoked/);
+    expect(world.sentTo(OPS)[0]?.notice).toMatch(/Mailbox oncall@example.com: the token was revoked/);
   });
 
   test('what dies at the fallback goes there, and to no other destination of the fallback', async () => {
@@ -379,7 +381,7 @@ describe('at once', () => {
     }
     expect(await world.jobs()).toBe(1);
     expect(world.sentTo(ONCALL)[0]?.notice).toBe(
-      'Fallback: Slack C0000001 did not take this: Slack answered channel_not_found.',
+      'Fallback: Slack channel C0000001 did not take this: Slack answered channel_not_found.',
     );
     await world.end(makeAlert(1), ONCALL, 'delivered');
     const before = world.queued.length;
@@ -469,7 +471,7 @@ describe('announcements', () => {
     if (!reader) throw new Error('somebody was told');
     await two.news.onRecovered({ destination: SLACK, isSender: false });
     await one.news.onRecovered({ destination: SLACK, isSender: false });
-    expect(texts(two, reader).at(-1)).toBe('Slack C0000001 works again.');
+    expect(texts(two, reader).at(-1)).toBe('Slack channel C0000001 works again.');
     expect(await one.jobs()).toBe(2);
     await two.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
     expect(await one.jobs()).toBe(3);
@@ -512,7 +514,7 @@ describe('announcements', () => {
     const chat = destinationOf('slack', 'C0000009');
     const world = setUp();
     await world.news.onMoved(chat, 'C0000010');
-    expect(texts(world, ONCALL)).toEqual(['Slack C0000009 has moved to C0000010.']);
+    expect(texts(world, ONCALL)).toEqual(['Slack channel C0000009 has a new id: C0000010.']);
     const alone = setUp({ channels: '' });
     await alone.news.onMoved(chat, 'C0000010');
     expect(alone.queued.map(({ destination }) => destination.address)).toEqual(['C0000010']);

@@ -46,22 +46,24 @@ describe('the fallback says', () => {
   test('what each person’s channel said last, and nothing of programs', () => {
     const deliveries = [record('slack', 'waiting', 'Slack answered token_revoked'), record('email', 'waiting')];
     expect(late([...deliveries, record('webhook', 'delivered')])).toBe(
-      'Fallback: it could not be delivered to anybody within 60 s. Slack the slack one: Slack answered token_revoked; ' +
-        'Email the email one: waits for its turn.',
+      'Fallback: it could not be delivered to anybody else within 60 s, so it is yours. Slack channel the slack one: Slack answered token_revoked; ' +
+        'Mailbox the email one: waits for its turn.',
     );
   });
 
   test('why a destination that was not tried takes nothing, where that is known', () => {
     expect(late([record('slack', 'waiting')], 120_000, 'Slack answered token_revoked.')).toBe(
-      'Fallback: it could not be delivered to anybody within 2 min. Slack the slack one: Slack answered token_revoked.',
+      'Fallback: it could not be delivered to anybody else within 2 min, so it is yours. Slack channel the slack one: Slack answered token_revoked.',
     );
   });
 
   test('that programs did not take what only they were to have, and that nothing was queued', () => {
     expect(late([record('webhook', 'waiting', '')], 1500)).toMatch(
-      /^Fallback: it could not be delivered to any webhook within 1500 ms\./,
+      /^Fallback: it could not be delivered to any webhook within 1500 ms, so it is yours\./,
     );
-    expect(late([])).toContain('it could not be delivered to anybody within 60 s. It was not queued yet.');
+    expect(late([])).toContain(
+      'it could not be delivered to anybody else within 60 s, so it is yours. It was not queued yet.',
+    );
   });
 
   test('few and short reasons, however many and long they are', () => {
@@ -72,7 +74,7 @@ describe('the fallback says', () => {
 
   test('who did not take what is dead, and that nobody gets an alert without a destination', () => {
     expect(deadNotice(destinationOf('slack', 'C1'), 'Slack answered channel_not_found')).toBe(
-      'Fallback: Slack C1 did not take this: Slack answered channel_not_found.',
+      'Fallback: Slack channel C1 did not take this: Slack answered channel_not_found.',
     );
     expect(unroutableNotice('no destination: it has no channels')).toBe(
       'Fallback: nobody else gets this: no destination: it has no channels.',

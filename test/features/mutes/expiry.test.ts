@@ -231,7 +231,7 @@ describe('when a mute ends', () => {
     expect(Object.keys(texts).toSorted()).toEqual(['C1', 'a@example.com']);
     expect(texts['a@example.com']?.[0]?.split('\n')).toEqual([
       'A mute ended: 3 alerts were not sent, all of them critical.',
-      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
+      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC. Look through what it hid: nobody was told of it here.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${SAID} ${hashOf(1)}`,
@@ -240,11 +240,11 @@ describe('when a mute ends', () => {
     ]);
     expect(texts.C1?.[0]?.split('\n')).toEqual([
       'A mute ended: 2 alerts were not sent, 1 of them critical.',
-      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
+      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC. Look through what it hid: nobody was told of it here.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${SAID} ${hashOf(1)}`,
-      '🟠 NOTIFICATION 12:00:00 Lending Pool: stored notification “The weekly report” b7f2c0de11aa22bb33cc44dd55ee66ff',
+      '🟠 NOTIFICATION 12:00:00 Lending Pool: the service wrote “The weekly report” b7f2c0de11aa22bb33cc44dd55ee66ff',
     ]);
     expect(lines).toMatchObject([
       { msg: 'a mute has ended; sent the list of what it hid', mute: 'mute-1', hid: 4, messages: 2 },
@@ -430,7 +430,7 @@ describe('when a mute ends', () => {
     await pass(makeAlert(1), [SLACK]);
     time.now = T0 + 2 * HOUR;
     await sweep();
-    expect(Object.fromEntries(said())[MAIL.label]?.[0]).toContain('Could not be sent to: slack #alerts (C1).');
+    expect(Object.fromEntries(said())[MAIL.label]?.[0]).toContain('Could not be sent to: Slack channel #alerts (C1).');
   });
 
   test('it is reported once, by however many daemons, at once or one after the other', async () => {

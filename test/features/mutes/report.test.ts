@@ -51,14 +51,14 @@ test('says how many and how bad, then when and why, then one line for each, the 
   expect(text).toBe(
     [
       'A mute ended: 6 alerts were not sent, 2 of them critical.',
-      'It muted protocol “Lending *”, 2026-11-20 12:00:00 to 14:00:00 UTC.',
+      'It muted protocol “Lending *”, 2026-11-20 12:00:00 to 14:00:00 UTC. Look through what it hid: nobody was told of it here.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(1)}`,
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan “Balance fell by 90 %” ${hashOf(2)}`,
-      '🟠 HIGH 13:59:59 Lending Pool: stored notification item-6',
+      '🟠 HIGH 13:59:59 Lending Pool: the service wrote item-6',
       `🟠 SUSPICIOUS 13:59:59 Lending Pool: Mixer, New contract ${hashOf(5)}`,
-      "🟠 NOTIFICATION 13:59:59 Lending Pool: stored notification “Tocsin: all is 'well'” item-3",
+      "🟠 NOTIFICATION 13:59:59 Lending Pool: the service wrote “Tocsin: all is 'well'” item-3",
       `🔵 FOLLOW-UP 13:59:59 Lending Pool: follow-up, downgraded ${hashOf(4)}`,
     ].join('\n'),
   );
@@ -75,7 +75,7 @@ test('has each item as data, too, for those who link it: time, severity, chain, 
       at: item(2).at,
       severity: 'NOTIFICATION',
       protocol: 'Lending Pool',
-      what: 'stored notification',
+      what: 'the service wrote',
       itemId: 'item-2',
     },
   ]);
@@ -107,7 +107,7 @@ test('says that it was ended by hand, who added it, and instead of whom others g
     items: [item(1)],
     insteadOf: Array.from({ length: 12 }, (_, n) => `webhook ${n}`),
   });
-  expect(text?.message).toMatch(/ to 13:00:00 UTC, ended by hand\. Added by operations\.\n/);
+  expect(text?.message).toMatch(/ to 13:00:00 UTC, ended by hand\. Added by operations\. Look through .*\n/);
   expect(text?.message).toMatch(/webhook 9 and 2 more\.\n/);
 });
 

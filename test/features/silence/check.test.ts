@@ -183,7 +183,7 @@ test('a service that is unread is announced as that; a protocol that is gone is 
   await pass(HOUR, round);
   expect(told[1]).toMatchObject({
     about: 'protocol.heard',
-    first: expect.stringContaining('Not watched any more: “Vault”'),
+    first: expect.stringContaining('Protocol “Vault” is not watched any more'),
   });
   expect(await store.list(GROUPS.silent('main'))).toEqual([]);
 });

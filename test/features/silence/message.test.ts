@@ -25,9 +25,9 @@ test('several are one message, that names some of them', () => {
 test('the end', () => {
   const since = '2026-11-20T10:00:00.000Z';
   expect(heardText('main', { protocols: ['Vault', 'Bridge'], gone: 0, since, forMs: 6 * HOUR })).toBe(
-    'Inspected again: “Vault”, “Bridge” of the monitoring service main.\nNothing was inspected for 6 h, since 2026-11-20 10:00:00 UTC.',
+    'Inspected again: “Vault”, “Bridge” at the monitoring service “main”.\nNothing was inspected for 6 h, since 2026-11-20 10:00:00 UTC. From now on attacks are found again.',
   );
   expect(heardText('main', { protocols: ['Vault'], gone: 1, since, forMs: 0 })).toMatch(
-    /^Not watched any more: “Vault” of /,
+    /^Protocol “Vault” is not watched any more at /,
   );
 });

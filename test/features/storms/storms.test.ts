@@ -74,7 +74,7 @@ test('the destination hears once that the last digest was the last, and how many
   expect(told).toEqual([
     [
       'storm.over',
-      'The storm is over: 2,000 alerts came in 2 messages.\nFrom 2026-11-20 02:40:12 to 02:41:12 UTC. Nothing waits here now; the next alerts come one by one again.',
+      'The storm is over: 2,000 alerts came in 2 messages.\nFrom 2026-11-20 02:40:12 to 02:41:12 UTC. The messages above list them all, the worst first. Nothing more is waiting; the next alerts come one by one again.',
       [SLACK.id],
     ],
   ]);

@@ -39,8 +39,8 @@ const changed = (protocol = 'Vault'): Change => ({
 test('old and new side by side, and no secret', () => {
   const text = changesText('main', [told(changed())]);
   expect(text.split('\n')).toEqual([
-    'The protocol “Vault” has other channels, triggers, tracking and detectors at the monitoring service main.',
-    expect.stringMatching(/^channels before: email a@example\.com; webhook hooks\.example\.com \([0-9a-f]{4}\)$/),
+    'The protocol “Vault” has other channels, triggers, tracking and detectors at the monitoring service “main”.',
+    expect.stringMatching(/^channels before: mailbox a@example\.com; webhook hooks\.example\.com \([0-9a-f]{4}\)$/),
     expect.stringMatching(/^channels now: webhook hooks\.example\.com \([0-9a-f]{4}\)$/),
     'triggers before: “critical: mixer and flashLoan, or reentrancy; then notification”',
     'triggers now: none',
@@ -48,7 +48,7 @@ test('old and new side by side, and no secret', () => {
     'tracking now: off',
     'detectors before: mixer (external); drasticBalanceChange {"threshold":0.2}',
     'detectors now: drasticBalanceChange {"threshold":9}',
-    expect.stringMatching(/^To do: if none of you did this.* run: tocsin protocols history "Vault"$/),
+    expect.stringMatching(/^To do: ask your team who did this.* run: tocsin protocols history "Vault"$/),
   ]);
   expect(text).not.toContain('SECRET');
 });
@@ -56,21 +56,21 @@ test('old and new side by side, and no secret', () => {
 test('the last channel of a person is critical, and comes first of several', () => {
   const one = changesText('main', [told(changed(), true)]);
   expect(one).toMatch(
-    /^Critical: The protocol “Vault” has no channel of a person any more at the monitoring service main\./,
+    /^Critical: No person gets alerts of “Vault” any more: its channels at the monitoring service “main” were changed\./,
   );
-  expect(one).toContain('\nIts alerts reach no person by its own channels now, only by the fallback');
+  expect(one).toContain('\nIts alerts reach people only by the fallback now');
   const two = changesText('main', [told(changed('Bridge')), told(changed('Vault'), true)]);
   expect(two).toMatch(
-    /^Critical: 2 protocols were changed at the monitoring service main: “Vault”, “Bridge”\.\nProtocol “Vault” has no/,
+    /^Critical: 2 protocols were changed at the monitoring service “main”: “Vault”, “Bridge”\.\nProtocol “Vault” has no/,
   );
 });
 
 test('new and vanished protocols have one side', () => {
   const fresh = changesText('main', [told({ kind: 'new', protocol: 'Vault', after: before })]);
-  expect(fresh).toMatch(/^The protocol “Vault” is new at the monitoring service main\.\nchannels now: email a@/);
+  expect(fresh).toMatch(/^The protocol “Vault” is new at the monitoring service “main”\.\nchannels now: mailbox a@/);
   expect(fresh).not.toContain(' before:');
   const gone = changesText('main', [told({ kind: 'vanished', protocol: 'Vault', before })]);
-  expect(gone).toMatch(/^The protocol “Vault” is not listed any more.*\nchannels before: email a@/);
+  expect(gone).toMatch(/^The protocol “Vault” is not listed any more.*\nchannels before: mailbox a@/);
   expect(gone).not.toContain(' now:');
 });
 

@@ -78,7 +78,7 @@ test('the first listing is told nobody; a change is told once, to the old and th
     await look('main', answer([listed('Vault', [to]), listed('Bridge')]));
     await look('main', answer([listed('Vault', [to]), listed('Bridge')]));
   }
-  expect(lines()).toEqual(Array(3).fill('The protocol “Vault” has other channels at the monitoring service main.'));
+  expect(lines()).toEqual(Array(3).fill('The protocol “Vault” has other channels at the monitoring service “main”.'));
   expect(told[0]?.to).toEqual(['a@example.com', 'b@example.com']);
   expect(new Set(told.map(({ key }) => key)).size).toBe(3);
   const { changes, isCut } = await store.history('main', 'Vault');
@@ -99,9 +99,9 @@ test('many changes in one look are one message, and the last person is critical'
   );
   expect(told.map(({ to }) => to)).toEqual([['a@example.com'], ['oncall@example.com']]);
   expect(told[0]?.message).toMatch(
-    /^Critical: 3 protocols were changed at the monitoring service main: “Vault”, “Bridge”, “Farm”\.\n/,
+    /^Critical: 3 protocols were changed at the monitoring service “main”: “Vault”, “Bridge”, “Farm”\.\n/,
   );
-  expect(told[1]?.message).toMatch(/^Critical: The protocol “Vault” has no channel of a person any more /);
+  expect(told[1]?.message).toMatch(/^Critical: No person gets alerts of “Vault” any more: /);
 });
 
 test('two daemons tell it once, and one that remembers an older listing tells nothing again', async () => {
@@ -141,7 +141,7 @@ test('a part of the list tells what is in it; what it lacks is gone only when wh
   const other = listed('Vault', ['b@example.com']);
   for (let n = 0; n < 5; n += 1) await look('main', answer([other], { unfinished }));
   await look('main', answer([vault], { unfinished }));
-  expect(lines()).toEqual(Array(2).fill('The protocol “Vault” has other channels at the monitoring service main.'));
+  expect(lines()).toEqual(Array(2).fill('The protocol “Vault” has other channels at the monitoring service “main”.'));
   told.length = 0;
   for (let n = 0; n < 5; n += 1) await look('main', answer([vault]), false);
   await look('main', answer([vault]));
@@ -154,7 +154,7 @@ test('a part of the list tells what is in it; what it lacks is gone only when wh
   await look('main', answer([vault]));
   expect(lines()).toEqual([expect.stringContaining('The protocol “Bridge” is not listed any more')]);
   await look('main', answer([vault, bridge]));
-  expect(lines()[1]).toBe('The protocol “Bridge” is listed again at the monitoring service main.');
+  expect(lines()[1]).toBe('The protocol “Bridge” is listed again at the monitoring service “main”.');
 });
 
 test('what Redis lost is put back from memory, and a change that came meanwhile is told', async () => {
@@ -164,7 +164,7 @@ test('what Redis lost is put back from memory, and a change that came meanwhile 
   await redis.del(`${prefix}:tripwire:main`);
   await look('main', answer([listed('Bridge'), listed('Vault')]));
   await look('main', answer([listed('Vault', ['b@example.com']), listed('Bridge')]));
-  expect(lines()).toEqual(['The protocol “Vault” has other channels at the monitoring service main.']);
+  expect(lines()).toEqual(['The protocol “Vault” has other channels at the monitoring service “main”.']);
   expect([...((await store.read('main'))?.protocols.keys() ?? [])].toSorted()).toEqual(['Bridge', 'Vault']);
 });
 
@@ -212,8 +212,8 @@ test('a service that lists it now so and now otherwise floods nobody, and hides 
   await look('main', answer([listed('Vault', ['b@example.com'])]));
   await look('main', answer([listed('Vault', [])]));
   expect(lines().slice(3)).toEqual([
-    'The protocol “Vault” has other channels at the monitoring service main.',
-    'Critical: The protocol “Vault” has no channel of a person any more at the monitoring service main.',
+    'The protocol “Vault” has other channels at the monitoring service “main”.',
+    'Critical: No person gets alerts of “Vault” any more: its channels at the monitoring service “main” were changed.',
   ]);
 });
 
@@ -234,7 +234,7 @@ test('each aspect counts by itself: the fourth change of a protocol is told when
   for (const step of steps) await look('main', answer([listed('Vault', ['a@example.com'], step)]));
   expect(lines()).toEqual(
     ['tracking', 'tracking', 'detectors', 'triggers'].map(
-      (aspect) => `The protocol “Vault” has other ${aspect} at the monitoring service main.`,
+      (aspect) => `The protocol “Vault” has other ${aspect} at the monitoring service “main”.`,
     ),
   );
 });
@@ -279,8 +279,8 @@ test('what comes back to what people know is not told, and what they heard meanw
   clock.ahead += 11 * MINUTE;
   await look('main', tracked(true, 'b@example.com'));
   expect(lines().slice(3)).toEqual([
-    'The protocol “Vault” has other channels at the monitoring service main.',
-    'The protocol “Vault” has other tracking at the monitoring service main.',
+    'The protocol “Vault” has other channels at the monitoring service “main”.',
+    'The protocol “Vault” has other tracking at the monitoring service “main”.',
   ]);
   expect(Object.keys(await redis.hgetall(`${prefix}:tripwire:main`)).toSorted()).toEqual([
     'p:Vault',
@@ -299,7 +299,7 @@ test('a protocol that comes and goes is told at last as it has stayed', async ()
     if (n < 3) await look('main', whole);
   }
   const [gone, came] = ['is not listed any more, so nothing of it is watched', 'is listed again'].map(
-    (what) => `The protocol “Vault” ${what} at the monitoring service main.`,
+    (what) => `The protocol “Vault” ${what} at the monitoring service “main”.`,
   );
   expect(lines()).toEqual([gone, came, gone, came, gone, came]);
   clock.ahead += 11 * MINUTE;
@@ -349,8 +349,8 @@ test('an entry that cannot be read hides no protocol that is gone, and one that 
     await look('main', answer([listed('Bridge'), listed('Farm')], { malformed: malformed('') }));
   for (let n = 0; n < 5; n += 1) await look('main', answer([listed('Farm')], { malformed: malformed('', 'Bridge') }));
   expect(lines()).toEqual([
-    'The protocol “Vault” is not listed any more, so nothing of it is watched at the monitoring service main.',
-    'The protocol “Bridge” cannot be read in the list any more, so nothing of it is watched at the monitoring service main.',
+    'The protocol “Vault” is not listed any more, so nothing of it is watched at the monitoring service “main”.',
+    'The protocol “Bridge” cannot be read in the list any more, so nothing of it is watched at the monitoring service “main”.',
   ]);
 });
 
@@ -435,8 +435,8 @@ test('admins, privileged methods and contracts are told to the readers of their 
   await first.lookAtAssets('main', assets([{ ...plain, admins: ['0x1', '0xe'] }]));
   await first.lookAtAssets('main', assets([]));
   expect(lines().slice(1)).toEqual([
-    'The protocol “Vault” has other privileged methods at the monitoring service main.',
-    'The protocol “Vault” has other admins and contracts at the monitoring service main.',
+    'The protocol “Vault” has other privileged methods at the monitoring service “main”.',
+    'The protocol “Vault” has other admins and contracts at the monitoring service “main”.',
   ]);
   expect(told.at(-1)?.message).toContain('contracts before: Vault 0xaa on chain 1\ncontracts now: none');
 });

@@ -11,7 +11,9 @@ test.each([
   [{ free: 0.1 * GB, size: 1 * GB }, undefined],
   [{ free: 6 * GB, size: 100 * GB }, undefined],
 ])('a disk with %o', (space, says) => {
-  expect(diskTrouble('./data', space)).toBe(says && `the disk of dataDir (./data) is nearly full: ${says} are free`);
+  expect(diskTrouble('./data', space)).toBe(
+    says && `the disk of the data folder of Tocsin (./data) is nearly full: ${says} are free`,
+  );
 });
 
 test('a clock that differs by half a minute and more', () => {

@@ -23,7 +23,7 @@ const DISK: Condition = {
   name: 'disk',
   of: 'alpha',
   at: 'alpha',
-  what: 'at alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free',
+  what: 'at alpha: the disk of the data folder of Tocsin (./data) is nearly full: 50 MB of 1.0 GB are free',
   since: SINCE,
 };
 const DEAD: Condition = { name: 'dead', of: '', what: '2 deliveries are dead and kept' };
@@ -98,9 +98,9 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
     {
       about: 'trouble.begun',
       message: [
-        'At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'At alpha: the disk of the data folder of Tocsin (./data) is nearly full: 50 MB of 1.0 GB are free.',
         'Since 2026-11-22 09:58:00 UTC. Alerts are found and sent until the disk is full: then Redis takes no more, and no alert is sent.',
-        'To do: free space there, or give dataDir a larger disk.',
+        'To do: free space on that machine, or give the data folder of Tocsin (dataDir) a larger disk.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
     },
@@ -113,7 +113,7 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
     {
       about: 'trouble.over',
       message: [
-        'Over: “At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free”.',
+        'Over: “At alpha: the disk of the data folder of Tocsin (./data) is nearly full: 50 MB of 1.0 GB are free”.',
         'It lasted 9 min, since 2026-11-22 09:58:00 UTC.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
@@ -135,7 +135,7 @@ test('many troubles at once are one message, over no channel that is one of them
     expect.stringMatching(
       /^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\. Alerts are found and sent until .*\.$/,
     ),
-    'To do: free space there, or give dataDir a larger disk.',
+    'To do: free space on that machine, or give the data folder of Tocsin (dataDir) a larger disk.',
     '3. 2 deliveries are dead and kept. Since 2026-11-22 10:00:00 UTC. They are kept, and not sent again by themselves.',
     expect.stringMatching(/^To do: `tocsin dead list` shows why/),
   ]);

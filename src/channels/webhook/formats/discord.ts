@@ -75,7 +75,9 @@ const saidLines = (part: string, isOurs: boolean): string[] => {
 
 const aboutLines = ({ lines, times, links }: Content): string[] => {
   const about = [...lines, ...(times.length > 0 ? [times] : [])].map(lineDiscord);
-  const linked = links.map(({ label, url }) => linkDiscord(label, url)).join(' · ');
+  // The transaction is linked where it stands.
+  const others = links.filter(({ url }) => !lines.flat().some((piece) => piece.url === url));
+  const linked = others.map(({ label, url }) => linkDiscord(label, url)).join(' · ');
   return lineLimit([...about, ...(linked === '' ? [] : [linked])], ABOUT_LIMIT);
 };
 
@@ -224,7 +226,7 @@ const UNKNOWN_MESSAGE = 10_008;
 
 const GONE = dead(
   'is a webhook that was deleted at Discord',
-  "make another in the channel's settings, and write its URL where the old one is, at the service or in the config",
+  "make another in the channel's settings, and write its URL where the old one is, at the monitoring service or in the config of Tocsin",
 );
 
 /** The wait in the body has parts of a second; the header has whole ones. */

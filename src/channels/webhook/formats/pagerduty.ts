@@ -22,7 +22,7 @@ const DETAILS_LIMIT = 40_000;
 const linksOf = ({ links: { transaction, origin, contracts = [] } }: Outline): object[] =>
   [
     ...(transaction === undefined ? [] : [{ href: transaction, text: 'Transaction' }]),
-    ...(origin === undefined ? [] : [{ href: origin, text: 'Origin' }]),
+    ...(origin === undefined ? [] : [{ href: origin, text: 'Sender' }]),
     ...contracts.map((href) => ({ href, text: 'Contract' })),
   ].slice(0, LINKS_MAX);
 

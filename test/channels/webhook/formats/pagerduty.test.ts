@@ -42,7 +42,7 @@ test('a critical alert triggers an event with what a person on call needs', asyn
     client: 'Tocsin',
     links: [
       { href: `https://basescan.org/tx/${TX_HASH}`, text: 'Transaction' },
-      { text: 'Origin' },
+      { text: 'Sender' },
       { text: 'Contract' },
     ],
     payload: {

@@ -72,7 +72,7 @@ describe.each(['discord', 'teams'] as const)('%s', (format) => {
     const { texts, deliver } = await open(format);
     await deliver([downgrade]);
     expect(texts()[0]).toContain('OK (was CRITICAL)');
-    expect(texts()[0]).toContain('Follow-up: the service calls it ok now.');
+    expect(texts()[0]).toContain('The service calls it ok now.');
   });
 
   test('a stored notification of 100 kB is one message: its beginning, and how much is missing', async () => {
