@@ -8,6 +8,7 @@ import { channelsOf, routeEntries, routeSettings } from '../features/routes/rout
 import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
 import { createProbe } from '../features/silence/probe.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
+import type { Item } from '../item.ts';
 import { createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
@@ -102,13 +103,21 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
 const LONGEST_ROUND_MS = 15_000;
 const SHORTEST_ROUND_MS = 250;
 
-type SilenceReading = Reading & { readersOf(service: string): readonly string[] };
+interface SilenceReading extends Reading {
+  readersOf(service: string): readonly string[];
+  /** Called with every page of inspections, of any assessment, of that protocol. */
+  onItems(stream: Stream, items: readonly Item[]): Promise<void>;
+}
 
 /** An operator's shortest expectation is looked at several times within it. */
 const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
-const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, readersOf }: SilenceReading) => {
+const openCheck = (
+  context: Context,
+  dispatching: Dispatching,
+  { catalog, serviceOf, readersOf, onItems }: SilenceReading,
+) => {
   const { config, store, log, now } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
@@ -117,7 +126,13 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
   const { requestsPerSecond } = config.poll;
   return createSilenceCheck({
     probe: createProbe({
-      pages: (service, protocol, since, signal) => serviceOf(service).every.inspections(protocol, since, signal),
+      pages: async function* (service, protocol, since, signal) {
+        for await (const page of serviceOf(service).every.inspections(protocol, since, signal)) {
+          // Polls that ask for critical ones alone see none that is assessed by another word.
+          await onItems({ service, source: 'inspections', protocols: [protocol] }, page.items);
+          yield page;
+        }
+      },
       count: async (service, protocol, startDate, signal) =>
         (await serviceOf(service).client.inspectionStats({ protocol, startDate }, signal)).total,
       clock,

@@ -59,8 +59,8 @@ export const openVerbs = (context: Context) => {
   const membership = openMembership(context, { polls: reading.polls, workers: delivering.workers });
   lifecycle.onStop('membership', membership.stop);
   const blindness = openBlindness(context, dispatching, reading);
-  const silence = openSilence(context, dispatching, { ...reading, readersOf });
   const rechecks = openRechecks(context, reading, dispatching);
+  const silence = openSilence(context, dispatching, { ...reading, readersOf, onItems: rechecks.seen });
   const audits = createAuditJob({
     ...context,
     auditor: openAuditor({ ...context, ...reading, ...dispatching }),

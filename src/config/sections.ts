@@ -18,6 +18,13 @@ export const alertsSection = z.strictObject({
   assessments: choices(ASSESSMENTS)
     .prefault(['critical'])
     .describe("Assessments of the inspections to forward: ok, suspecious (the service's spelling), critical."),
+  harmless: z
+    .array(shortLine().transform((word) => word.trim().toLowerCase()))
+    .max(20, { error: 'must name at most twenty' })
+    .prefault([])
+    .describe(
+      'Assessments by which the service means ok, in words that its interface does not name. Every other word that it does not name counts as critical.',
+    ),
   sources: choices(SOURCES)
     .prefault([...SOURCES])
     .describe('What Tocsin polls: inspections, notifications (the messages that the service stored), or both.'),

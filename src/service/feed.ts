@@ -8,7 +8,17 @@ import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
 import type { DateQuery } from './queries.ts';
 import { readStretches, type Stretch, type StretchPage } from './stretches.ts';
 import { type ListStyles, readInStyles } from './styles.ts';
-import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
+import {
+  type Assessment,
+  countedAs,
+  type Inspection,
+  isUnknownWord,
+  type Notification,
+  notificationId,
+  type Page,
+  readAssessment,
+  type Wording,
+} from './wire.ts';
 
 /** As a whole: neither a part of longer hexadecimal data nor of a word. */
 const HASH = /(?<![0-9a-z])0x[0-9a-f]{64}(?![0-9a-z])/gi;
@@ -21,17 +31,26 @@ export const transactionsIn = (text: string): string[] => [
 interface FeedSettings {
   /** Sent to the service where only one is wanted; we filter in any case. */
   assessment?: Assessment;
+  /** Default: every word that is not documented is critical. */
+  wording?: Wording;
   /** Names of the protocols that the service lists, each as `plainName` writes it. Default: none is known. */
   listed?(): Promise<ReadonlySet<string>>;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
 
-export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
+export const STRICT: Wording = { unknownAs: 'critical', harmless: [] };
+
+export const fromInspection = (
+  { id, protocol, assessment, txHash, dates, raw }: Inspection,
+  wording: Wording = STRICT,
+): Item => ({
   source: 'inspections',
   protocol,
   itemId: id,
-  assessment,
+  assessment: countedAs(assessment, wording),
   ...(txHash === undefined ? {} : { txHash }),
   dates,
   raw,
@@ -59,29 +78,22 @@ const fromNotifications = (notifications: readonly Notification[]): Item[] => {
   });
 };
 
-const isKnown = ({ assessment }: Inspection): boolean => ASSESSMENTS.some((known) => known === assessment);
+const LONGEST_WORD = 100;
+const wordOf = ({ raw }: Item): string => readAssessment(String(raw.assessment));
+
+/** It has an assessment that the interface does not name. */
+export const hasUnknownWord = (item: Item): boolean => isUnknownWord(wordOf(item));
 
 /**
- * Where we ask for one assessment, an undocumented word in the answer means that one, unless other assessments in the
- * answers show that the service ignores the filter.
+ * One of each word that nobody knows is enough to say so. Where we ask for one assessment, and no other comes, it is how the
+ * service spells that one.
  */
-const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly Inspection[]) => Inspection[]) => {
-  let listens = asked !== undefined;
-  return (page) => {
-    if (page.some((item) => isKnown(item) && item.assessment !== asked)) listens = false;
-    if (asked === undefined || !listens) return [...page];
-    return page.map((item) => (isKnown(item) ? item : { ...item, assessment: asked }));
-  };
-};
-
-const LONGEST_WORD = 100;
-
-/** No alert is made of a word that nobody knows, and one of each is enough to say so. */
-const oddOf = (items: readonly Item[]): MalformedItem[] => {
-  const isOdd = (word: string): boolean => !ASSESSMENTS.some((known) => known === word);
-  const words = new Set(items.map(({ assessment = '' }) => assessment).filter(isOdd));
-  return [...words].map((word) => ({
-    problem: 'an assessment that nobody knows, so no alert is made of it',
+const oddOf = (items: readonly Item[], { assessment: asked, wording = STRICT }: FeedSettings): MalformedItem[] => {
+  const words = [...new Set(items.map(wordOf))];
+  const isOdd = (word: string): boolean => isUnknownWord(word) && countedAs(word, wording) !== 'ok';
+  const isFiltered = asked !== undefined && words.every((word) => word === asked || isOdd(word));
+  return (isFiltered ? [] : words.filter(isOdd)).map((word) => ({
+    problem: `an assessment that nobody knows, so it counts as ${wording.unknownAs}`,
     raw: { assessment: beginningOf(word, LONGEST_WORD) },
   }));
 };
@@ -93,12 +105,13 @@ const oddOf = (items: readonly Item[]): MalformedItem[] => {
 async function* ownPages(
   pages: AsyncIterable<StretchPage<Item>>,
   protocol: string,
-  listed: () => Promise<ReadonlySet<string>>,
+  settings: FeedSettings,
 ): AsyncGenerator<FeedPage> {
+  const { listed = async () => NONE } = settings;
   const asked = plainName(protocol);
   const isAsked = (item: Item): boolean => plainName(item.protocol) === asked;
   for await (const read of pages) {
-    const odd = oddOf(read.items);
+    const odd = oddOf(read.items, settings);
     const page = odd.length === 0 ? read : { ...read, malformed: [...read.malformed, ...odd] };
     if (page.items.every(isAsked)) yield page;
     else {
@@ -110,17 +123,10 @@ async function* ownPages(
   }
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 const identify = ({ itemId, txHash = '' }: Item): string => `${itemId} ${txHash}`;
 
-export const createFeed = (
-  client: ServiceClient,
-  clock: ServiceClock,
-  { assessment, listed = async () => NONE }: FeedSettings,
-  styles: ListStyles,
-) => {
-  const readAssessments = createAssessmentReader(assessment);
+export const createFeed = (client: ServiceClient, clock: ServiceClock, settings: FeedSettings, styles: ListStyles) => {
+  const { assessment, wording } = settings;
   const numbering = { inspections: {} as PageNumbering, notifications: {} as PageNumbering };
 
   const read = <T>(
@@ -161,12 +167,12 @@ export const createFeed = (
           if (!isPathSegment(protocol)) throw new ServiceError('rejected', problem);
           return client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal);
         },
-        (items) => readAssessments(items).map(fromInspection),
+        (items) => items.map((item) => fromInspection(item, wording)),
         numbering.inspections,
         since,
         thorough,
       );
-      return ownPages(pages, protocol, listed);
+      return ownPages(pages, protocol, settings);
     },
     /** Notifications of several protocols, likewise. */
     notifications: (

@@ -6,7 +6,7 @@
 import { chunksOf } from '../chunks.ts';
 import type { Item } from '../item.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
-import { fromInspection } from './feed.ts';
+import { fromInspection, STRICT } from './feed.ts';
 import { type FetchPage, isOversized } from './page-size.ts';
 import { type PageNumbering, walkPages } from './paginate.ts';
 import type { InspectionQuery } from './queries.ts';
@@ -34,9 +34,10 @@ const MAX_PAGES = 20;
 
 const UNSURE: Sighting = { kind: 'unsure' };
 
-export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup => {
+export const createLookup = (client: ServiceClient, clock: ServiceClock, wording = STRICT): Lookup => {
   const numbering: PageNumbering = {};
   const { pageSize } = client;
+  const itemOf = (inspection: Inspection): Item => fromInspection(inspection, wording);
 
   const ask = async (query: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>> => {
     const page = await client.listInspections(query, signal);
@@ -48,7 +49,7 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
   const byIds = async (protocol: string, ids: readonly string[], signal: AbortSignal): Promise<Item[]> => {
     try {
       const { items } = await ask({ protocol, id: ids }, signal);
-      return items.map(fromInspection).filter(({ itemId }) => ids.includes(itemId));
+      return items.map(itemOf).filter(({ itemId }) => ids.includes(itemId));
     } catch (error) {
       if (!isOversized(error)) throw error;
       if (ids.length === 1) return [];
@@ -64,7 +65,7 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     let pages = 0;
     for await (const { items, malformed } of walkPages(fetchPage, ({ id }) => id, { numbering, pageSize })) {
       const own = items.find(({ id }) => id === itemId);
-      if (own) return { kind: 'found', item: fromInspection(own) };
+      if (own) return { kind: 'found', item: itemOf(own) };
       // A malformed item may be the wanted one; one of another transaction shows that the filter was ignored.
       if (malformed.length > 0 || items.some(({ txHash }) => txHash !== hash)) return UNSURE;
       pages += 1;
@@ -77,7 +78,7 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
   const alone = async (protocol: string, itemId: string, signal: AbortSignal): Promise<Sighting> => {
     const { items, malformed } = await ask({ protocol, id: [itemId] }, signal);
     const own = items.find(({ id }) => id === itemId);
-    if (own) return { kind: 'found', item: fromInspection(own) };
+    if (own) return { kind: 'found', item: itemOf(own) };
     return items.length + malformed.length === 0 ? { kind: 'gone' } : UNSURE;
   };
 

@@ -28,8 +28,14 @@ const openService = (
   const client = createServiceClient({ service, now, connections, listStyle: styles.current, connection });
   const clock = createServiceClock(now);
   const names = listed === undefined ? {} : { listed: () => listed(service.name) };
-  const feedOf = (asked: { assessment?: Assessment }) => createFeed(client, clock, { ...asked, ...names }, styles);
-  const [only, ...others] = config.alerts.assessments;
+  const { assessments, harmless } = config.alerts;
+  const [only, ...others] = assessments;
+  const wording = {
+    unknownAs: assessments.includes('critical') ? 'critical' : (only ?? 'critical'),
+    harmless,
+  } as const;
+  const feedOf = (asked: { assessment?: Assessment }) =>
+    createFeed(client, clock, { ...asked, ...names, wording }, styles);
   return {
     client,
     clock,
@@ -39,7 +45,7 @@ const openService = (
     near: feedOf({ assessment: 'suspecious' }),
     /** Inspections of every assessment. */
     every: feedOf({}),
-    lookUp: createLookup(client, clock),
+    lookUp: createLookup(client, clock, wording),
   };
 };
 

@@ -54,6 +54,23 @@ export const readAssessment = (word: string): string => {
   return ASSESSMENTS.find((known) => known === plain) ?? word;
 };
 
+/** What words count as that the interface does not name. */
+export interface Wording {
+  /** Anybody who can write an assessment could hide a finding behind a word of his own: it counts as a bad one. */
+  unknownAs: Assessment;
+  /** Those that an operator knows to be harmless, in lower case. */
+  harmless: readonly string[];
+}
+
+/** A word that the interface does not name, as it stands. */
+export const isUnknownWord = (word: string): boolean => !ASSESSMENTS.some((known) => known === word);
+
+/** The assessment that a word, as `readAssessment` gives it, counts as. */
+export const countedAs = (word: string, { unknownAs, harmless }: Wording): string => {
+  if (!isUnknownWord(word)) return word;
+  return harmless.includes(word.trim().toLowerCase()) ? 'ok' : unknownAs;
+};
+
 const datesOf = (raw: JsonObject): ItemDates => ({
   ...optional('createdAt', dateMs(raw.createdAt)),
   ...optional('updatedAt', dateMs(raw.updatedAt)),

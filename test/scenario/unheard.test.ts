@@ -56,6 +56,19 @@ test('decoys that lose the same reader at the same time do not hide which protoc
   await told(owner('Vault'), 'Protocol “Vault” has other channels');
 });
 
+test('a critical is heard by whatever word the service calls it', async () => {
+  const { world, service, owner, told } = await watch(['Vault'], {
+    ...{ alerts: { harmless: ['info'] }, poll: { requestsPerSecond: 500 } },
+    // So often it is looked which inspections there are.
+    protocols: { overrides: { Vault: { expectEvery: '20s' } } },
+  });
+  const harmless = service.insertInspection({ protocol: 'Vault', assessment: 'Info' });
+  const { txHash } = service.insertInspection({ protocol: 'Vault', assessment: 'o\u200bk' });
+  await told(owner('Vault'), txHash);
+  expect(mailsTo(world, owner('Vault'), txHash)[0]?.text).toContain('CRITICAL');
+  expect(mailsTo(world, owner('Vault'), harmless.txHash)).toEqual([]);
+});
+
 test('a change is heard before the alerts of a decoy with thousands of mailboxes are sent', async () => {
   const { service, owner, told, critical, daemon } = await watch(['Vault', 'Decoy']);
   const mailboxes = Array.from({ length: 2000 }, (_, n) => `evil${n}@example.com`);

@@ -40,21 +40,35 @@ test.each([false, true])(
   },
 );
 
-test('a word that nobody knows is reported once, unless it is the one that was asked for', async () => {
+test('a word that nobody knows counts as critical, unless the operator knows it, and is reported once', async () => {
   const assessed = (...words: string[]) =>
-    words.map((assessment, index) => ({ ...inspection(`${index}`, 'Vault'), assessment }));
-  const problemsOf = async (words: string[], assessment?: 'critical') => {
+    words.map((assessment, index) => {
+      const { raw, ...one } = inspection(`${index}`, 'Vault');
+      return { ...one, assessment, raw: { ...raw, assessment } };
+    });
+  const read = async (words: string[], settings: Parameters<typeof createFeed>[2] = {}) => {
     const answer = { items: assessed(...words), malformed: [] };
     const client = { ...createServiceClient({ service }), listInspections: async () => answer };
-    const feed = createFeed(client, clock, assessment === undefined ? {} : { assessment }, styles);
-    const found: unknown[] = [];
-    for await (const { malformed } of feed.inspections('Vault', 0, new AbortController().signal))
-      found.push(...malformed.map(({ raw }) => raw));
-    return found;
+    const found: (string | undefined)[] = [];
+    const odd: unknown[] = [];
+    const pages = createFeed(client, clock, settings, styles).inspections('Vault', 0, new AbortController().signal);
+    for await (const { items, malformed } of pages) {
+      found.push(...items.map((item) => item.assessment));
+      odd.push(...malformed.map(({ raw }) => raw));
+    }
+    return { found, odd };
   };
-  expect(await problemsOf(['severe', 'severe', 'ok'])).toEqual([{ assessment: 'severe' }]);
-  expect(await problemsOf(['severe', 'ok'], 'critical')).toEqual([{ assessment: 'severe' }]);
-  expect(await problemsOf(['severe'], 'critical')).toEqual([]);
+  const severe = [{ assessment: 'severe' }];
+  expect(await read(['severe', 'severe', 'ok'])).toEqual({ found: ['critical', 'critical', 'ok'], odd: severe });
+  // The service ignores what it is asked for.
+  const asked = { assessment: 'critical' } as const;
+  expect(await read(['severe', 'ok'], asked)).toEqual({ found: ['critical', 'ok'], odd: severe });
+  expect(await read(['severe'], asked)).toEqual({ found: ['critical'], odd: [] });
+  const wording = { unknownAs: 'critical', harmless: ['info'] } as const;
+  expect(await read(['Info ', 'o\u200bk'], { wording })).toEqual({
+    found: ['ok', 'critical'],
+    odd: [{ assessment: 'o\u200bk' }],
+  });
 });
 
 test('a protocol whose name no URL can carry is a trouble of its own, not of whoever reads all', async () => {

@@ -23,6 +23,8 @@ export const assessmentWord = (assessment: string): string => {
   return shorten((word.trim() || 'unknown').replace(/^suspecious$/i, 'suspicious'), WORD_LIMIT);
 };
 
+const DOCUMENTED = /^\s*(?:ok|suspecious|suspicious|critical)\s*$/i;
+
 /** Of an inspection that the service lists no more. */
 export const GONE_MEANS = 'This does not mean that nothing happened: check the transaction.';
 
@@ -179,7 +181,8 @@ export const statedIn = ({ type, item }: Pick<Alert, 'type' | 'item'>): string |
 
 /**
  * What a message calls an alert, and the tone of its colour. Of an alert whose assessment has changed it is the new one; of a
- * stored notification what its text states, else `NOTIFICATION`. An assessment that nobody documented is its own word.
+ * stored notification what its text states, else `NOTIFICATION`. An assessment that nobody documented is its own word, unless it
+ * counts as critical.
  */
 export const severityOf = (alert: Alert): Severity => {
   const { type, source, item } = alert;
@@ -187,6 +190,8 @@ export const severityOf = (alert: Alert): Severity => {
   if (isSample(alert)) return { severity: 'TEST', tone: 'test' };
   if (changed) return changed.is === undefined ? GONE : assessed(changed.is);
   if (type.startsWith('tocsin.')) return { severity: 'TOCSIN', tone: announced(type) };
+  // The service's own word for it is one that nobody knows.
+  if (type === 'inspection.critical' && !DOCUMENTED.test(String(item.assessment))) return assessed('critical');
   if (source !== 'notifications') return assessed(text(item.assessment));
   const severity = statedIn(alert) ?? 'NOTIFICATION';
   return { severity, tone: toneOf(severity) };

@@ -10,9 +10,10 @@ import type { DeliveryRecord } from '../../ledger/record.ts';
 import type { FailureLog } from '../../ops/failure-log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Track } from '../../poll/cursor.ts';
-import type { LateItems, Unknown } from '../../poll/ingest.ts';
+import { isWanted, type LateItems, type Unknown } from '../../poll/ingest.ts';
 import { identityOf, type Seen } from '../../poll/seen.ts';
 import type { Stream } from '../../poll/stream.ts';
+import { hasUnknownWord } from '../../service/feed.ts';
 import type { Service } from '../../service/open.ts';
 import { createRecheck } from './recheck.ts';
 import type { RecheckStore, Watched } from './store.ts';
@@ -174,11 +175,13 @@ const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies)
 export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
   const { config, store, metrics, failureLog, serviceOf } = dependencies;
   const { secondLook: offsets, assessments } = config.alerts;
+  const forward = createForward(dependencies);
+  const watch = createWatch(dependencies);
   const run = createRecheck({
     store,
     settings: { offsets, assessments, confirmAfter: Math.min(CONFIRM_MS, ...offsets) },
     lookUp: (service, protocol, wanted, signal) => serviceOf(service).lookUp(protocol, wanted, signal),
-    forward: createForward(dependencies),
+    forward,
     ...createFollowUps(dependencies),
     onRechecked: (service, { protocol }, outcome) => {
       metrics.rechecks.inc({ service, outcome });
@@ -188,5 +191,14 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
     onGivenUp: (service, protocol) => failureLog.forget(service, subjectOf(protocol)),
     clock: (service) => serviceOf(service).clock.now(),
   });
-  return { ...createWatch(dependencies), run };
+  return {
+    ...{ ...watch, run },
+    /** Inspections of every assessment: polls that ask for one see none that has a word of its own for it. */
+    seen: async (stream: Stream, items: readonly Item[]): Promise<void> => {
+      await watch.note(stream, items);
+      const [protocol = ''] = stream.protocols;
+      const odd = items.filter((item) => hasUnknownWord(item) && isWanted(item, assessments));
+      for (const item of odd) await forward(stream.service, protocol, item);
+    },
+  };
 };
