@@ -1,5 +1,7 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
+# Where setup puts a redis-server that it could not install.
+export PATH := $(PATH):$(CURDIR)/node_modules/.cache/redis/bin
 .PHONY: help packages setup demo init check test fault soak bench growth format pictures pin release clean
 
 help: ## this list
