@@ -55,8 +55,8 @@ export interface MalformedItem {
 export interface ItemPage {
   items: Item[];
   malformed: MalformedItem[];
-  /** The protocols of items that were left out, because they come with their own protocol; one name an item. */
-  foreign?: string[];
+  /** Those that were left out, because they name another protocol: they come with that one. */
+  foreign?: Item[];
 }
 
 /** Of one key; a listing that names more is read so far. */

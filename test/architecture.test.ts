@@ -91,6 +91,7 @@ const FEATURES: Record<string, readonly string[]> = {
   status: ['acknowledgement', 'conditions', 'fallback', 'mutes', 'names', 'recheck', 'routes'],
   tripwire: ['announcements', 'conditions'],
   silence: ['announcements', 'conditions'],
+  misfits: ['announcements', 'conditions'],
   page: ['acknowledgement', 'approval', 'audit', 'mutes', 'replay', 'routes', 'sample', 'trace'],
   watchdog: ['announcements', 'conditions'],
   // Its scenes say what each feature would.

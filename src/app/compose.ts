@@ -4,7 +4,7 @@ import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import { createChannelCheck } from '../ops/checks.ts';
 import type { Turn } from '../redis/turns.ts';
 import { openAcknowledgement } from './acknowledgement.ts';
-import { openBlindness, openSilence, openTripwire } from './checks.ts';
+import { openBlindness, openMisfits, openSilence, openTripwire } from './checks.ts';
 import type { Context } from './context.ts';
 import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
@@ -52,7 +52,10 @@ export const openVerbs = (context: Context) => {
     dispatch: dispatching.dispatch,
     listings: openTripwire(context, dispatching),
     onRead: (stream) => blindness.onRead(stream),
-    onItems: (stream, items) => rechecks.note(stream, items),
+    onPage: async (stream, page) => {
+      misfits.note(stream, page);
+      await rechecks.note(stream, page.items);
+    },
     onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
@@ -61,6 +64,7 @@ export const openVerbs = (context: Context) => {
   const blindness = openBlindness(context, dispatching, reading);
   const rechecks = openRechecks(context, reading, dispatching);
   const silence = openSilence(context, dispatching, { ...reading, readersOf, onItems: rechecks.seen });
+  const misfits = openMisfits(context, dispatching, { ...reading, readersOf, forward: rechecks.forward });
   const audits = createAuditJob({
     ...context,
     auditor: openAuditor({ ...context, ...reading, ...dispatching }),
@@ -72,7 +76,7 @@ export const openVerbs = (context: Context) => {
   });
   return {
     ...{ dispatching, acknowledgement, delivering, channelCheck, membership, reading },
-    ...{ blindness, silence, rechecks, audits },
+    ...{ blindness, silence, misfits, rechecks, audits },
   };
 };
 

@@ -47,6 +47,8 @@ export const LIMITS = {
   newerJobsGoneMs: GONE_AFTER_MS,
   /** How often a protocol is asked for its newest inspection, where there are few protocols. */
   silenceProbeMs: USUAL_MS,
+  /** The protocol that an inspection names has so long to read it, before those are told for whom it was listed. */
+  misfitWaitMs: 60_000,
   /** How often the config file is looked at; what is the same at two looks is read. */
   configLookMs: 2000,
   /** A daemon with another config waits for so long until it works in place of those that are gone. */

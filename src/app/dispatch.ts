@@ -164,7 +164,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     ...{ fallback: fallback.destinations, log, now },
     groups: [
       ...[GROUPS.broken, GROUPS.watchdog],
-      ...config.services.flatMap(({ name }) => [GROUPS.unread(name), GROUPS.silent(name)]),
+      ...config.services.flatMap(({ name }) => [GROUPS.unread(name), GROUPS.silent(name), GROUPS.misfits(name)]),
     ],
   });
   const onDead: typeof fallback.onDead = async (destination, alerts, why) => {

@@ -117,6 +117,7 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
     { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: parts.lookUpNames },
     ...parts.blindness.turns,
     ...parts.silence,
+    ...parts.misfits.turns,
     ...watchdog.turns,
   ];
   return {

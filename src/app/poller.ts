@@ -1,6 +1,6 @@
 /** Composes one poll: the services and what they list, and the way from a cursor over the pages to the next cursor. */
 import type { Alert } from '../alert.ts';
-import type { Item } from '../item.ts';
+import type { ItemPage } from '../item.ts';
 import { createDistinguish } from '../ledger/distinguish.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { createPollReport } from '../ops/poll-report.ts';
@@ -22,7 +22,7 @@ export interface OpenReading {
   /** Who this daemon is, and who shares a service with it. */
   membership: { own: string; readersOf(service: string): readonly string[] };
   /** Called with every page that was read. */
-  onItems(stream: Stream, items: readonly Item[]): Promise<void>;
+  onPage(stream: Stream, page: ItemPage): Promise<void>;
   /** Called after each poll that has read its stream to the end. */
   onRead(stream: Stream): void;
   /** Called after each sweep. */
@@ -115,7 +115,7 @@ export const openPoller = (context: ReadingContext, source: Source, report: Repo
     onPage: async (stream, page) => {
       // A long walk through the past is a turning loop, too.
       health.beat(POLL_LOOP);
-      await context.onItems(stream, page.items);
+      await context.onPage(stream, page);
       await report.onPage(stream, page);
     },
     now,

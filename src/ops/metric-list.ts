@@ -26,7 +26,7 @@ const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ]),
   itemsForeign: counter(
     'items_foreign_total',
-    'Items left out because they belong to another protocol than the one asked for, at each read.',
+    'Items that name another protocol than the one asked for, at each read.',
     ['service', 'source'],
   ),
   itemsMalformed: counter('items_malformed_total', 'Items that could not be understood.', ['service', 'source']),

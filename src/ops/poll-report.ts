@@ -125,11 +125,11 @@ const createPollDurations = () => {
 /** Counts items that the service should not have given for this protocol, and says once which protocols they name. */
 const createForeignReport = ({ metrics, log }: PollReportDependencies) => {
   const warned = new Set<string>();
-  return ({ service, source, protocols: [asked = ''] }: ReportedStream, foreign: readonly string[]): void => {
+  return ({ service, source, protocols: [asked = ''] }: ReportedStream, foreign: readonly Item[]): void => {
     metrics.itemsForeign.inc({ service, source }, foreign.length);
     if (warned.has(service)) return;
     warned.add(service);
-    const line = { service, asked, named: named([...new Set(foreign)]) };
+    const line = { service, asked, named: named([...new Set(foreign.map(({ protocol }) => protocol))]) };
     log.warn(line, 'the service answers with inspections of other protocols; they are left out here');
   };
 };

@@ -117,7 +117,7 @@ async function* ownPages(
     else {
       const names = await listed();
       const isOwn = (item: Item): boolean => isAsked(item) || !names.has(plainName(item.protocol));
-      const foreign = page.items.filter((item) => !isOwn(item)).map((item) => item.protocol);
+      const foreign = page.items.filter((item) => !isOwn(item));
       yield { ...page, items: page.items.filter(isOwn), foreign };
     }
   }

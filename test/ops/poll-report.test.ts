@@ -59,7 +59,7 @@ describe('a page', () => {
 
   test('counts items of other protocols, and says once whose came', async () => {
     const { report, lines, metrics } = setUp();
-    const page = { items: [], malformed: [], foreign: ['Bridge', 'Bridge'] };
+    const page = { items: [], malformed: [], foreign: [4, 5].map((n) => makeItem(n, { protocol: 'Bridge' })) };
     await report.onPage({ ...STREAM, protocols: ['Vault'] }, page);
     await report.onPage({ ...STREAM, protocols: ['Vault'] }, page);
     expect(await metrics.text()).toContain('tocsin_items_foreign_total{service="main",source="inspections"} 4');

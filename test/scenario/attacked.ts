@@ -1,5 +1,6 @@
 /** A world for those who try to make alerts unheard: each protocol has one reader, a mailbox. */
 import { expect } from 'vitest';
+import type { Limits } from '../../src/app/context.ts';
 import type { SandboxChannel } from '../../src/sandbox/service/model.ts';
 import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
@@ -33,7 +34,7 @@ const ASSET = {
 export const watch = async (
   names: readonly string[],
   changes: Tree = {},
-  { channels, ...options }: WorldOptions & { channels?: SandboxChannel[] } = {},
+  { channels, limits = {}, ...options }: WorldOptions & { channels?: SandboxChannel[]; limits?: Partial<Limits> } = {},
 ) => {
   const config = { poll: { catalogEvery: '300ms' }, ...changes };
   const protocols = names.map((name) => ({ name, assets: [ASSET] }));
@@ -43,7 +44,7 @@ export const watch = async (
   for (const name of names) service.replaceChannels({ protocol: name }, email(owner(name)));
   const [first = ''] = names;
   if (channels !== undefined) service.replaceChannels({ protocol: first }, channels);
-  const daemon = await world.start({ limits: { lastingMs: 1000 } });
+  const daemon = await world.start({ limits: { lastingMs: 1000, ...limits } });
   await daemon.watching();
   const console = await openConsole(world);
   await until('it is watched', async () => {

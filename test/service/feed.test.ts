@@ -33,7 +33,7 @@ test.each([false, true])(
     const foreign = new Set<string>();
     for await (const page of feed.inspections('Vault', 0, new AbortController().signal, thorough)) {
       for (const { itemId } of page.items) found.add(itemId);
-      for (const name of page.foreign ?? []) foreign.add(name);
+      for (const { protocol } of page.foreign ?? []) foreign.add(protocol);
     }
     expect([...foreign]).toEqual(['bridge', 'Old Vault']);
     expect([...found]).toEqual(['own', 'unlisted']);

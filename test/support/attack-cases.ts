@@ -46,6 +46,7 @@ export const ATTACK_CASES: Readonly<Record<string, number>> = {
   'test/features/approval/destinations.test.ts': 4,
   'test/features/approval/hold.test.ts': 16,
   'test/features/approval/policy.test.ts': 38,
+  'test/features/misfits/misfits.test.ts': 5,
   'test/features/page/ended-sessions.test.ts': 1,
   'test/features/tripwire/changes.test.ts': 20,
   'test/features/tripwire/message.test.ts': 6,

@@ -56,6 +56,8 @@ export const GROUPS = {
   /** Protocols of a service that nobody reads, and those of which nothing is inspected. */
   unread: (service: string): string => `unread:${service}`,
   silent: (service: string): string => `silent:${service}`,
+  /** Protocols whose inspections do not fit where the service lists them. */
+  misfits: (service: string): string => `misfits:${service}`,
 };
 
 /** As long as the ledger keeps alerts; what lasts longer is announced again. */

@@ -192,7 +192,7 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
     clock: (service) => serviceOf(service).clock.now(),
   });
   return {
-    ...{ ...watch, run },
+    ...{ ...watch, run, forward },
     /** Inspections of every assessment: polls that ask for one see none that has a word of its own for it. */
     seen: async (stream: Stream, items: readonly Item[]): Promise<void> => {
       await watch.note(stream, items);

@@ -1,0 +1,214 @@
+/**
+ * Inspections that do not fit where the service lists them: what is listed for one protocol and names another one reaches the people
+ * of the first, unless the other one's list has it; and of what cannot be understood the operators hear.
+ */
+import type { Logger } from 'pino';
+import type { Destination } from '../../alert.ts';
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
+import type { Item, ItemPage } from '../../item.ts';
+import type { Track } from '../../poll/cursor.ts';
+import type { Stream } from '../../poll/stream.ts';
+import { listText, namesText, nameText, plainName, shorten } from '../../text.ts';
+import { iso } from '../../time.ts';
+import { TO_DO } from '../announcements/announce.ts';
+import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
+import { fewOf, GROUPS, type Over, overAmong } from '../conditions/store.ts';
+
+interface MisfitsDependencies {
+  /** By its assessment it is forwarded. */
+  isWanted(item: Item): boolean;
+  /** Whether a track has read it. */
+  wasRead(track: Track, item: Item): Promise<boolean>;
+  /** Forwards it for this protocol; `busy`: try again. */
+  forward(service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'>;
+  announcer: Pick<Announcer, 'round'>;
+  /** Where alerts of a service's protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+  protocolsOf(service: string): Promise<readonly string[]>;
+  /** Whether this daemon is the one that reads a protocol. */
+  isOwn(service: string): (protocol: string) => boolean;
+  /** So long the protocol that it names has to read it, in milliseconds. */
+  waitMs: number;
+  log: Pick<Logger, 'error'>;
+  monotonic(): number;
+  now(): number;
+}
+
+/** It is over when nothing was seen for so long. */
+const LASTS_MS = 3_600_000;
+/** Of one protocol, so that none takes the room of another one; and of all. What has no room is announced, and not forwarded. */
+const MOST_WAITING = 20;
+const MOST_WAITING_OF_ALL = 2000;
+/** A service that ignores which protocol it is asked for lists each for all: this many forward one that its own does not read. */
+const MOST_FORWARDED = 3;
+const MOST_KNOWN = 10_000;
+/** A message has so many protocols with what is odd of each, and so many oddities of each. */
+const NAMED = 10;
+const ODDITIES = 3;
+const LONGEST_ODDITY = 150;
+
+/** What is odd of a protocol's inspections. */
+interface Misfit {
+  oddities: Set<string>;
+  seenAt: number;
+}
+
+interface Waiting {
+  protocol: string;
+  item: Item;
+  since: number;
+}
+
+const keyOf = ({ itemId, txHash = '' }: Item): string => JSON.stringify([itemId, txHash]);
+
+const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: readonly string[]): string =>
+  [
+    `The monitoring service ${service} lists inspections that do not fit its interface, of ${namesText(names)}.`,
+    ...names
+      .slice(0, NAMED)
+      .map((name) => `- ${nameText(name)}: ${listText([...(found.get(name)?.oddities ?? [])], ODDITIES)}`),
+    ...(names.length > NAMED ? [`- and ${names.length - NAMED} more`] : []),
+    `${TO_DO}look at the protocol's transactions, and ask the people who run the service: somebody may want alerts to be missed. \`tocsin inspections list\` shows the last inspections.`,
+  ].join('\n');
+
+const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: number): Beginning => {
+  const members = [...found.keys()];
+  return {
+    ...{ key: `misfits ${service} ${iso(at)}`, since: iso(at), members, isLater: true },
+    words: (names) => begunText(service, found, names),
+    said: {
+      text: 'the service lists inspections that do not fit its interface',
+      fields: { service, ...fewOf(members) },
+    },
+  };
+};
+
+const endingOf = (service: string, over: Over): Ending => ({
+  of: [over],
+  words: () =>
+    `The monitoring service ${service} lists nothing any more that does not fit its interface, of ${namesText(over.members)}.`,
+  said: { text: 'inspections fit the interface again', fields: { service, ...fewOf(over.members) } },
+});
+
+/** What waits until the protocol that it names has had its time. */
+const createWaiting = () => {
+  const waiting = new Map<string, Map<string, Waiting>>();
+  let total = 0;
+  return {
+    /** False where there is no room. */
+    add: (protocol: string, one: Waiting): boolean => {
+      const own = getOrCreate(waiting, protocol, () => new Map<string, Waiting>());
+      const key = keyOf(one.item);
+      if (own.has(key)) return true;
+      if (own.size >= MOST_WAITING || total >= MOST_WAITING_OF_ALL) return false;
+      own.set(key, one);
+      total += 1;
+      return true;
+    },
+    over: ({ protocol, item }: Waiting): void => {
+      if (waiting.get(protocol)?.delete(keyOf(item))) total -= 1;
+    },
+    all: (): Waiting[] => [...waiting.values()].flatMap((own) => [...own.values()]),
+  };
+};
+
+/** Of one service. */
+const createOfService = (service: string, { isWanted, monotonic }: MisfitsDependencies) => {
+  const found = new Map<string, Misfit>();
+  const waiting = createWaiting();
+  /** By protocol and item: those that the protocol which they name has read, or that were forwarded. */
+  const settled = createBoundedMap<string, 'fits' | 'odd'>(MOST_KNOWN);
+  const forwarded = createBoundedMap<string, number>(MOST_KNOWN);
+  const settledKey = (protocol: string, item: Item): string => `${keyOf(item)} ${protocol}`;
+
+  const isOdd = (protocol: string, oddity: string): void => {
+    const { oddities } = getOrCreate(found, protocol, () => ({ oddities: new Set<string>(), seenAt: 0 }));
+    if (oddities.size < MOST_WAITING) oddities.add(shorten(oddity, LONGEST_ODDITY));
+    found.set(protocol, { oddities, seenAt: monotonic() });
+  };
+  const names = ({ protocol }: Item): string => `an inspection that names ${nameText(protocol)}`;
+
+  return {
+    ...{ service, found, waiting, forwarded, isOdd, names },
+    settle: (one: Waiting, how: 'fits' | 'odd'): void => {
+      settled.set(settledKey(one.protocol, one.item), how);
+      waiting.over(one);
+    },
+    note: (protocol: string, { malformed, foreign = [] }: ItemPage): void => {
+      for (const { problem } of malformed) isOdd(protocol, problem);
+      for (const item of foreign.filter(isWanted)) {
+        const how = settled.get(settledKey(protocol, item));
+        const hasRoom = how !== undefined || waiting.add(protocol, { protocol, item, since: monotonic() });
+        if (how === 'odd' || !hasRoom) isOdd(protocol, names(item));
+      }
+    },
+  };
+};
+
+type OfService = ReturnType<typeof createOfService>;
+
+const createForwarding =
+  ({ wasRead, forward, protocolsOf, waitMs, monotonic }: MisfitsDependencies) =>
+  async ({ service, waiting, forwarded, settle, isOdd, names }: OfService): Promise<void> => {
+    const due = waiting.all().filter(({ since }) => monotonic() - since >= waitMs);
+    const listed = due.length === 0 ? [] : await protocolsOf(service);
+    const byName = new Map(listed.map((name) => [plainName(name), name]));
+    for (const one of due) {
+      const { protocol, item } = one;
+      const named = byName.get(plainName(item.protocol));
+      if (named !== undefined && (await wasRead({ service, source: 'inspections', protocol: named }, item))) {
+        settle(one, 'fits');
+        continue;
+      }
+      const times = forwarded.get(keyOf(item)) ?? 0;
+      if (times < MOST_FORWARDED && (await forward(service, protocol, item)) === 'busy') continue;
+      forwarded.set(keyOf(item), times + 1);
+      isOdd(protocol, names(item));
+      settle(one, 'odd');
+    }
+  };
+
+export const createMisfits = (dependencies: MisfitsDependencies) => {
+  const { announcer, destinationsOf, protocolsOf, isOwn, log, monotonic, now } = dependencies;
+  const services = new Map<string, OfService>();
+  const of = (service: string): OfService =>
+    getOrCreate(services, service, () => createOfService(service, dependencies));
+  const forwardDue = createForwarding(dependencies);
+  const openedAt = monotonic();
+
+  const tell = async (service: string): Promise<void> => {
+    const { found } = of(service);
+    for (const [name, { seenAt }] of found) if (monotonic() - seenAt >= LASTS_MS) found.delete(name);
+    const watched = new Set(await protocolsOf(service));
+    const isMine = isOwn(service);
+    // What another daemon has found before, this one may still have to see.
+    const isOver = (name: string): boolean =>
+      !watched.has(name) || (isMine(name) && !found.has(name) && monotonic() - openedAt >= LASTS_MS);
+    const group: Group = {
+      ...{ name: GROUPS.misfits(service), about: { begun: 'trouble.begun', over: 'trouble.over' } },
+      people: ({ members }) => destinationsOf(service, members),
+    };
+    await announcer.round(group, (announced) => {
+      const known = new Set(announced.flatMap(({ members }) => members));
+      const news = new Map([...found].filter(([name]) => !known.has(name) && watched.has(name)));
+      return {
+        begun: news.size === 0 ? [] : [beginningOf(service, news, now())],
+        ended: overAmong(announced, isOver).map((one) => endingOf(service, one)),
+      };
+    });
+  };
+
+  return {
+    /** Every page of a poll. */
+    note: ({ service, source, protocols: [protocol = ''] }: Stream, page: ItemPage): void => {
+      if (source === 'inspections') of(service).note(protocol, page);
+    },
+    round: async (service: string): Promise<void> => {
+      // What is announced does not wait for what Redis refuses to take.
+      await forwardDue(of(service)).catch((err: unknown) =>
+        log.error({ service, err }, 'inspections that name another protocol wait, as Redis does not take them'),
+      );
+      await tell(service);
+    },
+  };
+};
