@@ -120,7 +120,9 @@ export const createCounters = (dependencies: CounterDependencies) => {
   const beginProtocols = async (): Promise<void> => {
     let leftOut = 0;
     for (const [service, begun] of begunProtocols) {
-      const all = [...(await catalog.protocols(service)).keys()];
+      // Who adds protocols takes no series of those that were there before.
+      const known = [...(await catalog.protocols(service)).values()];
+      const all = known.toSorted((a, b) => (a.owedSince ?? 0) - (b.owedSince ?? 0)).map(({ name }) => name);
       const own = all.filter((name) => metrics.protocolLabel(service, name) === name);
       leftOut += all.length - own.length;
       const protocol = own.filter((name) => !begun.has(name));

@@ -138,3 +138,26 @@ test('of thousands of destinations and protocols five hundred have series of the
   expect(later).toContain(`${dead('others')} 1`);
   expect(later).toContain('tocsin_destination_series_left_out 4000');
 });
+
+test('after a restart, too, decoys take no series of protocols that were there before', async () => {
+  const metrics = createMetrics({ version: 'test' });
+  const names = [...Array.from({ length: 600 }, (_, n) => `decoy ${n}`), 'Vault'];
+  const entry = (name: string) => ({ name, channels: [], notifyOn: [], missed: 0 });
+  const { begin } = createCounters({
+    config: {
+      services: [{ name: 'main' }],
+      alerts: { sources: ['inspections'] },
+      channels: {},
+    } as unknown as Parameters<typeof createCounters>[0]['config'],
+    metrics,
+    catalog: {
+      protocols: async () =>
+        new Map(names.map((name) => [name, { ...entry(name), owedSince: name === 'Vault' ? 1000 : 2000 }])),
+    },
+    routed: () => [],
+    hasFallback: false,
+  });
+  await begin();
+  metrics.alerts.inc({ service: 'main', protocol: 'Vault', source: 'inspections' });
+  expect(await metrics.text()).toContain('tocsin_alerts_total{service="main",protocol="Vault",source="inspections"} 1');
+});
