@@ -44,7 +44,7 @@ export const heldText = (
   const listed = protocols.length === 1 ? '' : `The service lists it for ${namesText(protocols, NAMED)}. `;
   return [
     `${capital(placeOf(destination))} ${isRevoked ? 'was revoked but is still listed' : 'is new'} for alerts of ${namesText(protocols, 1)} and waits for approval.`,
-    `${listed}Until somebody approves it, nothing is sent there: ${held === 1 ? 'one alert waits' : `${held} alerts wait`} so far. The fallback gets ${held === 1 ? 'it' : 'them'} meanwhile.`,
+    `${listed}Until somebody approves it, nothing is sent there: ${held === 1 ? 'one alert waits' : `${held} alerts wait`} so far. The fallback channels get ${held === 1 ? 'it' : 'them'} meanwhile.`,
     `${TO_DO}if it is yours, run \`tocsin destinations approve ${destination.id}\`; the alerts that wait are then sent there. If nobody of you knows it, somebody else may have access to the monitoring service: remove it there, and change the API key.`,
   ].join('\n');
 };

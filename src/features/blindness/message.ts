@@ -58,7 +58,7 @@ interface ReadAgainInput extends Subject {
 }
 
 const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
-  if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
+  if (alerts === 0) return 'Nothing to alert about was written meanwhile. Nothing has to be done.';
   return `What was missed is read now: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time. ${alerts === 1 ? 'It comes' : 'They come'} late.`;
 };
 

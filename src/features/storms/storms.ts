@@ -102,10 +102,10 @@ interface StormEndDependencies {
   now(): number;
 }
 
-/** `The storm is over: 2,160 alerts came in four messages.`, and from when to when. */
+/** `The storm of alerts is over: 2,160 came in four messages.`, and from when to when. */
 export const stormOverText = ({ messages, alerts, from, until }: EndedStorm): string =>
   [
-    `The storm is over: ${alerts.toLocaleString('en')} alerts came in ${countedInWords(messages, 'message')}.`,
+    `The storm of alerts is over: ${alerts.toLocaleString('en')} came in ${countedInWords(messages, 'message')}.`,
     `From ${spanText(clockText(from), clockText(until))}. The messages above list them all, the worst first. Nothing more is waiting; the next alerts come one by one again.`,
   ].join('\n');
 

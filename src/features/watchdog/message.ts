@@ -63,6 +63,9 @@ export const overText = (troubles: readonly Ended[], { left, now }: { left: numb
     ' are over',
     (one) => `${lasted(one)}${gone(one)}`,
   );
-  const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
+  const rest =
+    left === 0
+      ? ['Nothing has to be done.']
+      : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
   return [...lines, ...rest].join('\n');
 };

@@ -164,7 +164,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `Slack channel C9 is new for alerts of “Lending Pool” and waits for approval.\nUntil somebody approves it, nothing is sent there: one alert waits so far. The fallback gets it meanwhile.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`; the alerts that wait are then sent there. If nobody of you knows it, somebody else may have access to the monitoring service: remove it there, and change the API key.`,
+          `Slack channel C9 is new for alerts of “Lending Pool” and waits for approval.\nUntil somebody approves it, nothing is sent there: one alert waits so far. The fallback channels get it meanwhile.\nTo do: if it is yours, run \`tocsin destinations approve ${NEW.id}\`; the alerts that wait are then sent there. If nobody of you knows it, somebody else may have access to the monitoring service: remove it there, and change the API key.`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],

@@ -149,7 +149,7 @@ describe('the words', () => {
       recoveredText({ ...over, waiting: 0, dead: 0 })
         .split('\n')
         .slice(0, 2),
-    ).toEqual(['Slack channel C1 works again.', 'No alerts are waiting.']);
+    ).toEqual(['Slack channel C1 works again.', 'No alerts are waiting. Nothing has to be done.']);
     expect(recoveredText({ ...over, isSender: true, waiting: 0, dead: 1 })).toMatch(
       /run: tocsin dead retry --destination slack$/m,
     );
