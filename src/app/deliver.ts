@@ -1,7 +1,7 @@
 /** Composes `deliver`: a worker for each channel kind, and what to do when a delivery failed or a destination recovered. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
 import { createTemplates } from '../channels/content/template.ts';
@@ -14,6 +14,7 @@ import { createThreadStore } from '../deliver/thread-store.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createLeftKinds } from '../features/housekeeping/housekeeping.ts';
+import { createClosing } from '../features/recheck/closing.ts';
 import { createSentInspections } from '../ledger/sent-inspections.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import { traceIdOf } from '../ops/tracing.ts';
@@ -86,6 +87,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     }),
   );
   const sentInspectionsOf = createSentInspections(ledger);
+  const keepsIncidents = ({ address }: Destination): boolean => readerAt(channel, address) === 'incidents';
   const places = createPlaces(options.concurrency);
   const senderTurns = createSenderTurns({
     reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
@@ -95,7 +97,7 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     channel,
     compose: (parcel, format, at, more) => channel.compose(parcel, { sentAt: iso(at), format, presentation, ...more }),
     sentInspections: async (destination, alerts) =>
-      readerAt(channel, destination.address) === 'incidents' ? sentInspectionsOf(destination, alerts) : undefined,
+      keepsIncidents(destination) ? sentInspectionsOf(destination, alerts) : undefined,
     isDigest: (alerts) => planOf(alerts).some(({ as }) => as === 'digest'),
     storms: { above: FEW, ...store.storms },
     ...(kindFacts(channel.kind).canBeDisabled ? { disabled } : {}),
@@ -128,6 +130,10 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
       metrics.slotWaitSeconds.inc({ kind: channel.kind }, ms / 1000);
     },
     onDead: fallback.onDead,
+    onDied: createClosing({
+      ...{ ledger, sentInspections: sentInspectionsOf, keepsIncidents, log, now },
+      enqueue: queues.enqueue,
+    }),
     onDisabled: disabled.disable,
     onAfterwards: ({ kind, id }, what, why) => {
       const isChange = 'of' in what;

@@ -75,7 +75,7 @@ export const decide: AttemptStage = (attempt, dependencies) => {
 /** What a delivery that dies without a try needs as well. */
 export type UnsentDependencies = Pick<
   DeliverDependencies,
-  'ledger' | 'deadLetters' | 'destinationStats' | 'onDead' | 'onAttempt' | 'now'
+  'ledger' | 'deadLetters' | 'destinationStats' | 'onDead' | 'onDied' | 'onAttempt' | 'now'
 >;
 
 export interface Failure {
@@ -101,7 +101,7 @@ const takeBackLetters = async (
  */
 export const recordFailure = async (
   { destination, alerts, attempt: attempts, entry }: Failure,
-  { ledger, deadLetters, onDead }: UnsentDependencies,
+  { ledger, deadLetters, onDead, onDied }: UnsentDependencies,
 ): Promise<Alert[]> => {
   const { at, outcome, reason = 'unknown', message } = entry;
   const isDead = outcome === 'dead';
@@ -114,7 +114,9 @@ export const recordFailure = async (
   const wasDelivered = new Set(alerts.filter((_, index) => found[index] === 'delivered'));
   const survivors = dying.filter((alert) => wasDelivered.has(alert));
   await takeBackLetters(destination, survivors, deadLetters);
-  return dying.filter((alert) => !wasDelivered.has(alert));
+  const dead = dying.filter((alert) => !wasDelivered.has(alert));
+  if (dead.length > 0) await onDied?.(destination, dead);
+  return dead;
 };
 
 /** History that is replayed shows as such in the ledger. */

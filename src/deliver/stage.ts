@@ -107,6 +107,8 @@ export interface DeliverDependencies {
   onSlotWait?(ms: number): void;
   /** Deliveries are dead, for this reason; called before the ledger is written. Default: nothing. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
+  /** The same, once the ledger is written, and of what is dead by then. Default: nothing. */
+  onDied?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
   /** The receiver disabled this destination. Default: nothing. */
   onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** The destination has another address from now on. Default: nothing. */

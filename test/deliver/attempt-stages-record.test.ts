@@ -26,6 +26,7 @@ const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiti
       failed: async (_destination, _at, message) => void done.push(`stats failed: ${message}`),
     },
     onDead: async (_destination, _alerts, why) => void done.push(`on dead: ${why}`),
+    onDied: async (_destination, { length }) => void done.push(`died ${length}`),
     onDisabled: async (_destination, _at, message) => void done.push(`disabled: ${message}`),
     scrub: (text) => text.replaceAll('hunter2', '[secret]'),
     now,
@@ -84,6 +85,7 @@ describe('a failure', () => {
       'dead letter unavailable 2',
       'on dead: given up after 60 min (retry.maxAge): refused with [secret]',
       'ledger dead 2',
+      'died 2',
       'stats failed: given up after 60 min (retry.maxAge): refused with [secret]',
     ]);
   });

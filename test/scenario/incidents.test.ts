@@ -85,3 +85,45 @@ test('six protocols, an acknowledgement, a downgrade of one, and nothing bad any
   const attempts = [...pagerduty.attempts(), ...opsgenie.attempts()];
   expect(attempts.filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
 });
+
+test('an incident whose last bad finding dies on its way is closed', { timeout: 90_000 }, async ({
+  onTestFinished: onFinished,
+}) => {
+  const pagerduty = createPagerdutyReceiver({ routingKey: ROUTING_KEY });
+  onFinished(() => pagerduty.stop());
+  const { url } = await pagerduty.start();
+  const channels = [
+    { name: 'webhook', url },
+    { name: 'telegram', contacts: [CHAT] },
+  ];
+  const world = await startWorld({
+    onFinished,
+    names: ['Vault', 'Bridge'],
+    kinds: ['telegram', 'webhook'],
+    config: {
+      alerts: { secondLook: ['1s', '2s', '4s', '6s', '8s', '11s', '14s', '18s', '24s'] },
+      protocols: { overrides: { Vault: { channels }, Bridge: { channels } } },
+      channels: { webhook: { receivers: { [url]: { format: 'pagerduty', routingKey: ROUTING_KEY } } } },
+    },
+  });
+  const daemon = await world.start();
+  await daemon.watching();
+  const { service, receivers } = world.sandbox;
+  const insert = (protocol: string) =>
+    service.insertInspection({ protocol, assessment: 'critical', chainId: 1, txHash: HASH });
+  const first = insert('Vault');
+  await until('it is open', () => pagerduty.openKeys().length === 1);
+  const repair = pagerduty.script.always({ kind: 'answer', status: 503, body: 'later' });
+  insert('Bridge');
+  await until('the other waits', () => pagerduty.attempts().some(({ outcome }) => outcome === 'scripted'));
+  service.changeInspection(first._id, { assessment: 'ok' });
+  await until('the good news is out', () =>
+    receivers.telegram.received().some(({ raw }) => JSON.stringify(raw).includes('OK (was CRITICAL)')),
+  );
+  // Three forms of a message are refused: then it is dead.
+  pagerduty.script.next({ kind: 'answer', status: 400, body: '{"status":"invalid event"}' }, { times: 3 });
+  repair();
+  await until('it is over', () => pagerduty.openKeys().length === 0);
+  expect(pagerduty.incidents().map(({ state }) => state)).toEqual(['resolved']);
+  expect(await daemon.status()).toMatchObject({ dead: 1 });
+});
