@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../src/alert.ts';
+import type { Alert, HumanKind } from '../src/alert.ts';
 import { createPresentation } from '../src/channels/content/presentation.ts';
 import { composeEmail } from '../src/channels/email/message.ts';
 import { composeSlack } from '../src/channels/slack/message.ts';
@@ -83,21 +83,14 @@ const counted = (alerts: readonly Alert[]) => {
 const context = { sentAt: '2026-11-20T12:00:00.000Z', presentation: createPresentation() };
 type Compose = (alerts: Alert[], format: 'rich' | 'minimal') => Sliced<unknown[]>;
 const KINDS: [string, Compose][] = [
-  [
-    'email',
-    (alerts, format) =>
+  ...Object.entries({
+    email: (alerts, format) =>
       composeEmail({ destination: destinationOf('email', 'a@x.example'), alerts }, { ...context, format }),
-  ],
-  [
-    'slack',
-    (alerts, format) =>
+    slack: (alerts, format) =>
       composeSlack({ destination: destinationOf('slack', 'C1'), alerts }, { ...context, format }, true),
-  ],
-  [
-    'telegram',
-    (alerts, format) =>
+    telegram: (alerts, format) =>
       composeTelegram({ destination: destinationOf('telegram', '1'), alerts }, { ...context, format }),
-  ],
+  } satisfies Record<HumanKind, Compose>),
   ...WEBHOOK_FORMATS.map((name): [string, Compose] => [
     `webhook as ${name}`,
     (alerts, format) => {

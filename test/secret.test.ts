@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ChannelKind } from '../src/alert.ts';
 import { createLearningScrubber, createScrubber } from '../src/secret.ts';
 
 const KEY = "key/4+9 ü'Z(7)";
@@ -47,4 +48,17 @@ test('however many configs are read and refused, the secrets in force stay hidde
   expect(scrub('secret-in-force')).toBe('[secret]');
   keep(['secret-of-the-next']);
   expect(scrub('secret-in-force secret-of-the-next refused-49')).toBe('[secret] [secret] [secret]');
+});
+
+/** What a kind's provider repeats in URLs and texts. A mailbox's password looks like any text. */
+const TOKENS: Record<ChannelKind, readonly string[]> = {
+  email: [],
+  telegram: [`bot123456:${'aB-_'.repeat(9)}`, `123456789:${'aB-_'.repeat(9)}`],
+  slack: ['xoxb-12-34-ab', 'xapp-1-A1-2-ab', 'hooks.slack.com/services/T0/B0/abc'],
+  webhook: ['whsec_YWJjZA=='],
+};
+
+test.each(Object.entries(TOKENS))('what looks like a token of %s is hidden, wherever it came from', (_kind, tokens) => {
+  const scrubUnknown = createScrubber([]);
+  for (const token of tokens) expect(scrubUnknown(`refused: ${token} !`)).toBe('refused: [secret] !');
 });

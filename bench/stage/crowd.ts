@@ -13,15 +13,15 @@ export interface Crowd {
   manner?: Manner;
 }
 
-const addressOf = ({ kind, manner }: Crowd, url: string, n: number): string => {
-  if (kind === 'telegram') return String(100_000 + n);
-  if (kind === 'email') return `oncall-${n}@example.com`;
-  return `${url}/hooks/${manner === undefined ? '' : `${manner}/`}${n}`;
+const ADDRESSES: Record<Crowd['kind'], (n: number, url: string, manner?: Manner) => string> = {
+  telegram: (n) => String(100_000 + n),
+  email: (n) => `oncall-${n}@example.com`,
+  webhook: (n, url, manner) => `${url}/hooks/${manner === undefined ? '' : `${manner}/`}${n}`,
 };
 
 const entryOf = (crowd: Crowd, url: string): ChannelEntry => ({
   name: crowd.kind,
-  contacts: Array.from({ length: crowd.count }, (_, n) => addressOf(crowd, url, crowd.from + n)),
+  contacts: Array.from({ length: crowd.count }, (_, n) => ADDRESSES[crowd.kind](crowd.from + n, url, crowd.manner)),
 });
 
 /** `url`: of the receivers. */

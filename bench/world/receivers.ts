@@ -57,11 +57,13 @@ const answerTo = ({ headers, url }: IncomingMessage): string =>
     : ANSWER_TEXT;
 
 /** Other calls of the two APIs only ask who we are. */
-const kindOf = (path: string): ChannelKind | undefined => {
-  if (path.startsWith('/hooks/')) return 'webhook';
-  if (path.endsWith('/chat.postMessage')) return 'slack';
-  return /\/send(Message|Document)$/.test(path) ? 'telegram' : undefined;
-};
+const PATHS = Object.entries({
+  webhook: /^\/hooks\//,
+  slack: /\/chat\.postMessage$/,
+  telegram: /\/send(Message|Document)$/,
+} satisfies Record<Exclude<ChannelKind, 'email'>, RegExp>) as [ChannelKind, RegExp][];
+
+const kindOf = (path: string): ChannelKind | undefined => PATHS.find(([, pattern]) => pattern.test(path))?.[0];
 
 const mannerOf = (path: string): string | undefined => /^\/hooks\/([a-z]+)\//.exec(path)?.[1];
 

@@ -3,9 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MAIL_STYLE } from '../../src/sandbox/screens/page.ts';
-import { SLACK_STYLE } from '../../src/sandbox/screens/slack.ts';
-import { TELEGRAM_STYLE } from '../../src/sandbox/screens/telegram.ts';
+import { SCREEN_STYLE } from '../../src/sandbox/screens/page.ts';
 import { type Browser, startChromium } from '../../test/support/chromium.ts';
 import { LOCK_STYLE } from './lock-screen.ts';
 import { shrinkPng } from './png.ts';
@@ -25,7 +23,7 @@ body{margin:0;padding:${GAP}px;background:#8a8a8a;display:inline-flex;flex-direc
 .cuttable{position:relative;overflow:hidden}
 .cuttable.cut::after{content:'… and so on';position:absolute;left:0;right:0;bottom:0;padding:6px;background:#8a8a8a;color:#fff;font:italic 14px 'Liberation Sans',Arial,sans-serif;text-align:center}
 img{display:block}
-${SLACK_STYLE}${TELEGRAM_STYLE}${MAIL_STYLE}${TERMINAL_STYLE}${LOCK_STYLE}`;
+${SCREEN_STYLE}${TERMINAL_STYLE}${LOCK_STYLE}`;
 
 const MARK_CUT = `for (const each of document.querySelectorAll('.cuttable')) if (each.scrollHeight > each.clientHeight + 1) each.classList.add('cut')`;
 

@@ -34,11 +34,8 @@ const groupText = (group: string, says: readonly string[]): string =>
     '</details>',
   ].join('\n\n');
 
-const KINDS = [
-  { name: 'slack', title: 'Slack' },
-  { name: 'telegram', title: 'Telegram' },
-  { name: 'mail', title: 'Mail' },
-] as const;
+/** The first surface of each kind. */
+const KINDS = [...Map.groupBy(SURFACES, ({ kind }) => kind).values()].flatMap((own) => own.slice(0, 1));
 
 const cell = (before: WordCounts, now: WordCounts, scene: string, kind: string): string => {
   const [was, is] = [before[scene]?.[kind], now[scene]?.[kind]];

@@ -1,14 +1,11 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
+import type { HumanKind } from '../../src/alert.ts';
 import { textIn } from '../../src/channels/content/foreign.ts';
 import { bodyAsJson } from '../../src/sandbox/screens/reader.ts';
 import { unescapeSlack } from '../../src/sandbox/screens/slack.ts';
 import { escapeHtml, unescapeHtml } from '../../src/text.ts';
 
-export interface LockScreenBodies {
-  slack: unknown;
-  telegram: unknown;
-  email: unknown;
-}
+export type LockScreenBodies = Record<HumanKind, unknown>;
 
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', zwnj: '', shy: '' };
 
@@ -44,17 +41,26 @@ const card = (app: string, from: string, lines: readonly (readonly [text: string
     .map(([text, most]) => `<div class="line" style="-webkit-line-clamp:${most}">${escapeHtml(text)}</div>`)
     .join('')}</div>`;
 
-export const lockScreenHtml = ({ slack, telegram, email }: LockScreenBodies): string => {
-  const mail = bodyAsJson(email);
-  return `<article class="lock">${[
-    card('SLACK', 'Tocsin in #alerts', [[slackPush(slack), 3]]),
-    card('TELEGRAM', 'Alerts · Tocsin', [[telegramPush(telegram), 4]]),
-    card('MAIL', 'Tocsin', [
-      [textIn(mail.subject), 1],
-      [mailBeginning(textIn(mail.html)), 2],
-    ]),
-  ].join('')}</article>`;
+const mailCard = (body: unknown): string => {
+  const { subject, html } = bodyAsJson(body);
+  const lines = [[textIn(subject), 1] as const, [mailBeginning(textIn(html)), 2] as const];
+  return card('MAIL', 'Tocsin', lines);
 };
+
+const CARDS: Readonly<Record<HumanKind, (body: unknown) => string>> = {
+  slack: (body) => card('SLACK', 'Tocsin in #alerts', [[slackPush(body), 3]]),
+  telegram: (body) => card('TELEGRAM', 'Alerts · Tocsin', [[telegramPush(body), 4]]),
+  email: mailCard,
+};
+
+const KINDS = Object.keys(CARDS) as HumanKind[];
+
+/** `bodyOf`: of each kind's message. */
+export const lockScreenBodies = (bodyOf: (kind: HumanKind) => unknown): LockScreenBodies =>
+  Object.fromEntries(KINDS.map((kind) => [kind, bodyOf(kind)])) as LockScreenBodies;
+
+export const lockScreenHtml = (bodies: LockScreenBodies): string =>
+  `<article class="lock">${KINDS.map((kind) => CARDS[kind](bodies[kind])).join('')}</article>`;
 
 export const LOCK_STYLE = `
 .lock{width:370px;padding:12px 10px;background:#2f2c4a;font:15px/20px 'Liberation Sans',Arial,'Noto Color Emoji',sans-serif;color:#000}

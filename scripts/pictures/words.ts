@@ -1,5 +1,5 @@
 /** How many words a reader gets of each scene: at a glance, and with what is folded away. */
-import type { ChannelKind } from '../../src/alert.ts';
+import type { HumanKind } from '../../src/alert.ts';
 import { SCENES } from '../../src/features/preview/scenes.ts';
 import { slackHtml } from '../../src/sandbox/screens/slack.ts';
 import { telegramHtml } from '../../src/sandbox/screens/telegram.ts';
@@ -17,7 +17,6 @@ export type WordCounts = Record<string, Record<string, WordCount>>;
 
 interface Counted {
   name: string;
-  kind: ChannelKind;
   html(body: unknown): string;
   /** Where the message itself stands. */
   message: string;
@@ -31,17 +30,17 @@ const htmlOf = (body: unknown): string =>
 /** The last part of a mail, which has the details, or the others of a digest; and the small print at its end. */
 const BELOW = '.card > hr:last-of-type ~ *, [role=contentinfo]';
 
-const COUNTED: readonly Counted[] = [
-  {
-    ...{ name: 'slack', kind: 'slack', message: '.words', folded: '.attachment, .more' },
+const COUNTED: Readonly<Record<HumanKind, Counted>> = {
+  slack: {
+    ...{ name: 'slack', message: '.words', folded: '.attachment, .more' },
     html: (body) => slackHtml(body, READER),
   },
-  {
-    ...{ name: 'telegram', kind: 'telegram', message: '.words', folded: 'blockquote[expandable]' },
+  telegram: {
+    ...{ name: 'telegram', message: '.words', folded: 'blockquote[expandable]' },
     html: (body) => telegramHtml(body, READER),
   },
-  { ...{ name: 'mail', kind: 'email', message: 'body', folded: BELOW }, html: htmlOf },
-];
+  email: { ...{ name: 'mail', message: 'body', folded: BELOW }, html: htmlOf },
+};
 
 export const wordsOf = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
 
@@ -49,7 +48,7 @@ export const countWords = async ({ textsIn }: Artist, { compose }: SceneChannels
   const counts: WordCounts = {};
   for (const scene of SCENES) {
     const row: Record<string, WordCount> = {};
-    for (const { name, kind, html, message, folded } of COUNTED) {
+    for (const [kind, { name, html, message, folded }] of Object.entries(COUNTED) as [HumanKind, Counted][]) {
       const sum = { glance: 0, whole: 0 };
       const messages = compose(kind, scene);
       if (messages.length === 0) continue;

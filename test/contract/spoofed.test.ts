@@ -4,7 +4,7 @@
  * clicked or calls somebody, and nothing of it is unseen.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Alert, JsonObject } from '../../src/alert.ts';
+import type { Alert, HumanKind, JsonObject } from '../../src/alert.ts';
 import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { atOnce } from '../../src/chunks.ts';
@@ -17,13 +17,13 @@ import { slackContestant } from './slack.ts';
 import { teamsContestant } from './teams.ts';
 import { telegramContestant } from './telegram.ts';
 
-const CONTESTANTS: readonly Contestant<unknown>[] = [
-  slackContestant,
-  telegramContestant,
-  emailContestant,
-  discordContestant,
-  teamsContestant,
-];
+const CONTESTANTS: readonly Contestant<unknown>[] = Object.values({
+  slack: slackContestant,
+  telegram: telegramContestant,
+  email: emailContestant,
+  discord: discordContestant,
+  teams: teamsContestant,
+} satisfies Record<HumanKind, unknown> & Record<string, Contestant<unknown>>);
 
 const fired = (detector: string, message: string, status = 'detected'): JsonObject => ({
   [detector]: { status, message },

@@ -2,8 +2,9 @@
  * One of every kind of message, always the same: for `tocsin preview`, for the pictures in docs/messages.md, and for tests
  * that look at all messages. Names and numbers are made up.
  */
-import type { Alert, ChannelKind } from '../../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, isHuman } from '../../alert.ts';
 import type { Annotation, ComposeContext } from '../../channels/channel.ts';
+import { acknowledgesByLink } from '../../channels/registry.ts';
 import { followUpId } from '../../item.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
@@ -147,6 +148,9 @@ const notedOf = (of: number, taken: string[] = [], open: string[] = []) =>
     ...{ of, since: AT, protocols: { taken, open }, nameOf: () => 'Ops room' },
   });
 
+/** The kinds whose messages can be changed. */
+const GROWING = CHANNEL_KINDS.filter((kind) => isHuman({ kind }) && !acknowledgesByLink(kind));
+
 export const SCENES: readonly Scene[] = [
   scene('single', 'single', 'Harbor Lending is critical: the balance of Pool A dropped by 90% in a flash loan', single),
   scene(
@@ -162,11 +166,11 @@ export const SCENES: readonly Scene[] = [
   several('incident of six', 'One transaction is critical for six protocols, all by one flash loan', incidentOfSix),
   {
     ...scene('incident that has grown', 'incident of six', 'The same, found one after the other', ...SIX_FOUND),
-    ...{ kinds: ['slack', 'telegram'], more: { grew: { times: 4, at: AT + 18_000 } } },
+    ...{ kinds: GROWING, more: { grew: { times: 4, at: AT + 18_000 } } },
   },
   {
     ...scene('what is new', 'incident of six', 'Three more protocols than you heard of', ...SIX_FOUND),
-    ...{ kinds: ['slack', 'telegram'], more: { heard: 3 } },
+    ...{ kinds: GROWING, more: { heard: 3 } },
   },
   several('digest of 12', '12 alerts in four protocols; the worst is a transfer of ownership', () => digest(12)),
   {
@@ -184,7 +188,7 @@ export const SCENES: readonly Scene[] = [
   {
     ...scene('then worse', 'acknowledgement', 'What was found since has nobody', single, SIX_FOUND[1] ?? single),
     annotation: { token: TOKEN, buttons: [ACKNOWLEDGE, MUTE], ...notedOf(2, ['Harbor Lending'], ['Meridian Swap']) },
-    ...{ kinds: ['slack', 'telegram'], more: { grew: { times: 1, at: AT + 90_000 } } },
+    ...{ kinds: GROWING, more: { grew: { times: 1, at: AT + 90_000 } } },
   },
   scene('downgraded', 'follow-ups', 'What was critical in Harbor Lending is ok now', () => followUp('downgraded')),
   scene('upgraded', 'follow-ups', 'What was suspicious in Harbor Lending is critical now', () => followUp('upgraded')),

@@ -1,6 +1,6 @@
 /** One receiver of each kind, started and stopped together. */
 import { createListeners } from '../listeners.ts';
-import type { Received } from './received.ts';
+import type { Received, ReceiverKind, ReceiverView } from './received.ts';
 import { createSlackReceiver, SLACK_RATES, type SlackReceiver } from './slack/slack.ts';
 import { createSmtpReceiver, type SmtpReceiver } from './smtp/smtp.ts';
 import { createTelegramReceiver, TELEGRAM_RATES, type TelegramReceiver } from './telegram/telegram.ts';
@@ -30,7 +30,7 @@ export interface ReceiversOptions {
 }
 
 /** Where the receivers are and what opens them. */
-export interface ReceiverAddresses {
+export interface ReceiverAddresses extends Record<Exclude<ReceiverKind, 'email'>, object> {
   slack: { apiUrl: string; botToken: string; webhookUrl: string };
   telegram: { apiRoot: string; botToken: string };
   smtp: { host: string; port: number; user?: string; pass?: string };
@@ -38,7 +38,7 @@ export interface ReceiverAddresses {
   webhook: { url: string; secret: string };
 }
 
-export interface SandboxReceivers {
+export interface SandboxReceivers extends Record<Exclude<ReceiverKind, 'email'>, ReceiverView> {
   slack: SlackReceiver;
   telegram: TelegramReceiver;
   smtp: SmtpReceiver;

@@ -14,7 +14,7 @@ export const mailHeadHtml = (body: unknown): string => {
   return `<article class="mail-head"><div class="subject">${escapeHtml(textIn(subject))}</div><div>Tocsin &lt;tocsin@harbor.example&gt; ${files.join(' ')}</div></article>`;
 };
 
-export const MAIL_STYLE = `
+const MAIL_STYLE = `
 .mail-head{padding:12px 16px;border-bottom:1px solid #d0d4d9;background:#fff;color:#202124;font:14px/20px Roboto,'Liberation Sans',Arial,'Noto Color Emoji',sans-serif;overflow-wrap:anywhere}
 .dark .mail-head{border-color:#3c4043;background:#1f2023;color:#e8eaed}
 .mail-head .subject{font-size:18px;line-height:24px}
@@ -58,24 +58,34 @@ const textOfHtml = (html: string): string =>
 
 /** As a browser draws a message, and as a terminal does. */
 interface Drawing {
+  style: string;
   html(body: unknown, reader: Reader): string;
   text(body: unknown, reader: Reader): string;
 }
 
+const drawn = (style: string, html: Drawing['html']): Drawing => ({
+  ...{ style, html },
+  text: (body, reader) => textOfHtml(html(body, reader)),
+});
+
 const DRAWINGS: Readonly<Record<ReceiverKind, Drawing>> = {
-  email: { html: mailHtml, text: mailText },
-  slack: { html: slackHtml, text: (body, reader) => textOfHtml(slackHtml(body, reader)) },
-  telegram: { html: telegramHtml, text: (body, reader) => textOfHtml(telegramHtml(body, reader)) },
-  webhook: { html: (body) => `<pre>${escapeHtml(jsonText(body))}</pre>`, text: jsonText },
+  email: { style: MAIL_STYLE, html: mailHtml, text: mailText },
+  slack: drawn(SLACK_STYLE, slackHtml),
+  telegram: drawn(TELEGRAM_STYLE, telegramHtml),
+  webhook: { style: '', html: (body) => `<pre>${escapeHtml(jsonText(body))}</pre>`, text: jsonText },
 };
+
+/** Of every kind's messages. */
+export const SCREEN_STYLE = Object.values(DRAWINGS)
+  .map(({ style }) => style)
+  .join('');
 
 /** One kind's messages as a whole HTML document that loads nothing. */
 export const previewPage = (kind: ReceiverKind, bodies: readonly unknown[], reader: Reader): string => {
-  const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
   const messages = bodies.map((body) => DRAWINGS[kind].html(body, reader)).join('\n');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tocsin: a preview for ${kind}</title><style>${style}</style></head>
+<title>Tocsin: a preview for ${kind}</title><style>${PAGE_STYLE}${SCREEN_STYLE}</style></head>
 <body class="${kind}-page"><main>${messages}</main></body></html>
 `;
 };
