@@ -68,8 +68,8 @@ const createRequests = (
       headers: {
         'user-agent': 'tocsin',
         ...headers,
-        ...own,
         'content-type': module.contentType,
+        ...own,
         ...((keys.length > 0 || module.isSigned) && { 'webhook-id': id, 'webhook-timestamp': timestamp }),
         ...(keys.length > 0 && { 'webhook-signature': signatures(keys, { id, timestamp, body: text }) }),
       },

@@ -2,6 +2,7 @@
  * Discord's webhooks: embeds that mention nobody. Source: https://docs.discord.com/developers/resources/webhook#execute-webhook
  * and https://docs.discord.com/developers/topics/rate-limits
  */
+import type { Alert } from '../../../alert.ts';
 import { counted, quotedLines } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import { type Content, codesOf, type Detection, type Fact, fairShares, noticesOf } from '../../content/content.ts';
@@ -10,6 +11,8 @@ import { moreProtocols, unsaid } from '../../content/heading.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import { dead, type Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
+import { wholeFile } from '../../whole.ts';
+import { formOf } from './discord-file.ts';
 import {
   COLORS,
   type Embed,
@@ -26,7 +29,7 @@ import {
 import { type FormatModule, idAt, requestOf, type WebhookBody } from './format.ts';
 import { composeForPeople, firstThatFits, fittedText } from './people.ts';
 
-// One incident, or announcements of one kind; of a long stored notification the beginning.
+// One incident, or announcements of one kind; of a long text the beginning, and a file with all of it.
 
 const NOTICE_LIMIT = 500;
 const SAID_LIMIT = 1800;
@@ -126,15 +129,21 @@ const minimalText = (content: Content): string => {
   return lineLimit([...text, ...lines.map(lineDiscord)], LIMITS.content).join('\n');
 };
 
-const singleDiscord = (content: Content, format: Format, isSilent: boolean): WebhookBody => {
+const singleDiscord = (content: Content, format: Format, isSilent: boolean, alerts: readonly Alert[]): WebhookBody => {
   if (format === 'minimal') return [textRequest(minimalText(content))];
   const { message = '', isOurs } = content;
   const own = ownLines(content);
   const isWithin = (part: string): boolean => saidLines(part, isOurs).join('').length <= PART_LIMIT;
-  const begin = fittedText(own.length > 0 ? '' : message, PART_SIZES, isWithin);
+  const begin = fittedText(
+    own.length > 0 ? '' : message,
+    PART_SIZES,
+    isWithin,
+    format === 'rich' ? 'in the file' : undefined,
+  );
   const first = firstEmbed(content, [...own, ...saidLines(begin.text, isOurs)], begin.remark);
   const folded = detailsEmbed(content, first.color, LIMITS.all - sizeOf([first]));
-  return [embedRequest([first, ...folded], format, isSilent)];
+  const file = begin.remark === '' || format !== 'rich' ? {} : { file: wholeFile(content, alerts) };
+  return [{ ...embedRequest([first, ...folded], format, isSilent), ...file }];
 };
 
 // Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.
@@ -242,12 +251,14 @@ export const discord: FormatModule = {
   contentType: 'application/json',
   reader: 'people',
   compose: composeForPeople(singleDiscord, digestDiscord),
-  complete: ({ path }, { address }) => {
+  complete: ({ path, text, file }, { address }) => {
     const url = new URL(address);
     // Discord answers when the message is kept, with its id; else a message that is not kept is no error.
     if (path === undefined) url.searchParams.set('wait', 'true');
     else url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
-    return { url: url.href };
+    if (file === undefined) return { url: url.href };
+    const form = formOf(text, file);
+    return { url: url.href, text: form.text, headers: { 'content-type': form.contentType } };
   },
   idIn: idAt('id'),
   amending: ({ text }, id) => {

@@ -4,6 +4,7 @@ import { mapSliced, type Sliced } from '../../../chunks.ts';
 import type { Secret } from '../../../secret.ts';
 import type { ComposeContext, Message, Reader } from '../../channel.ts';
 import { jsonObjectIn, textIn } from '../../content/foreign.ts';
+import type { DigestFile } from '../../digest-content.ts';
 import type { Verdict } from '../../failures.ts';
 import type { PostResponse } from '../../http.ts';
 import { toMessage } from '../../incidents.ts';
@@ -16,6 +17,8 @@ export interface WebhookRequest {
   path?: string;
   /** Default: POST. */
   method?: 'PUT' | 'PATCH';
+  /** Beside the message, where the vendor takes files. */
+  file?: DigestFile;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
+import type { Alert } from '../../../alert.ts';
 import { beginningOf } from '../../../text.ts';
 import type { Format } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
@@ -19,7 +20,7 @@ import type { FormatModule, WebhookBody } from './format.ts';
  */
 export const composeForPeople =
   (
-    single: (content: Content, format: Format, isSilent: boolean) => WebhookBody,
+    single: (content: Content, format: Format, isSilent: boolean, alerts: readonly Alert[]) => WebhookBody,
     digest: (content: DigestContent, format: Format) => WebhookBody,
   ): FormatModule['compose'] =>
   (parcel, context) =>
@@ -31,7 +32,7 @@ export const composeForPeople =
             ? yield* describeIncident(alerts, wording)
             : yield* describeNews(alerts, context.heard, wording);
         const content = ownTitled(described);
-        return single(content, context.format, alerts.every(isSilent));
+        return single(content, context.format, alerts.every(isSilent), alerts);
       },
       *digest(alerts) {
         return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context.format);
@@ -61,9 +62,10 @@ export const fittedText = (
   text: string,
   sizes: readonly number[],
   fits: (part: string) => boolean,
+  where = 'at the service',
 ): { text: string; remark: string } => {
   const shown = firstThatFits(sizes, (size) => beginningWithin(text, size), fits);
   const missing = text.length - shown.length;
-  const remark = missing === 0 ? '' : `${missing.toLocaleString('en')} characters more are at the service`;
+  const remark = missing === 0 ? '' : `${missing.toLocaleString('en')} characters more are ${where}`;
   return { text: shown, remark };
 };

@@ -93,9 +93,32 @@ const together = ({ content, embeds }: JsonObject): string[] => {
   ];
 };
 
+interface DiscordFile {
+  name: string;
+  text: string;
+}
+
+const PAYLOAD = /^\r\ncontent-disposition: form-data; name="payload_json"\r\n(?:[^\r]+\r\n)*\r\n([\s\S]*)\r\n$/i;
+const FILE =
+  /^\r\ncontent-disposition: form-data; name="files\[0\]"; filename="([\w.-]+)"\r\n(?:[^\r]+\r\n)*\r\n([\s\S]+)\r\n$/i;
+
+/** The parts of a form (RFC 7578); without a payload that can be read where it is none. */
+const formIn = ({ headers, body }: Exchange): { payload: string; file?: DiscordFile } => {
+  const [, boundary] =
+    /^multipart\/form-data; boundary=([\w'()+,./:=?-]{1,70})$/i.exec(headers['content-type'] ?? '') ?? [];
+  if (boundary === undefined) return { payload: body.toString() };
+  const [before, payload = '', file = '', end] = body.toString().split(`--${boundary}`);
+  const [, json = ''] = PAYLOAD.exec(payload) ?? [];
+  const [, name = '', text = ''] = FILE.exec(file) ?? [];
+  if (before !== '' || end !== '--\r\n' || name === '') return { payload: '' };
+  return { payload: json, file: { name, text } };
+};
+
 interface DiscordReceiver extends VendorReceiver {
   /** Changes of messages, oldest first; `received` has new messages only. */
   edits(): Received<VendorRaw>[];
+  /** Beside messages, in the order in which they came. */
+  files(): readonly DiscordFile[];
   /** As somebody deletes a message in the channel. */
   forget(id: string): void;
   /** `url` is that of a webhook. */
@@ -113,6 +136,7 @@ export const createDiscordReceiver = (options: VendorOptions = {}): DiscordRecei
   let exists = true;
   let count = 0;
   const known = new Set<string>();
+  const files: DiscordFile[] = [];
   const refuse = ({ method, path }: Exchange): HttpAnswer | undefined => {
     const [, id] = EDITED.exec(path.slice(PATH.length)) ?? [];
     if (!exists || !path.startsWith(PATH)) return { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } };
@@ -123,9 +147,14 @@ export const createDiscordReceiver = (options: VendorOptions = {}): DiscordRecei
   };
 
   const vendor: Vendor = {
-    contentType: /^application\/json\b/i,
+    contentType: /^(?:application\/json\b|multipart\/form-data; boundary=)/i,
     methods: ['POST', 'PATCH'],
     admit: refuse,
+    jsonOf: (exchange) => {
+      const { payload, file } = formIn(exchange);
+      if (file !== undefined) files.push(file);
+      return payload;
+    },
     malformed: { status: 400, body: { code: 50_109, message: 'The request body contains invalid JSON.' } },
     limited: (waitMs) => ({
       status: 429,
@@ -151,6 +180,7 @@ export const createDiscordReceiver = (options: VendorOptions = {}): DiscordRecei
   const receiver = createVendorReceiver(vendor, options);
   return {
     ...receiver,
+    files: () => files,
     received: () => receiver.received().filter(({ raw: { method } }) => method === 'POST'),
     edits: () => receiver.received().filter(({ raw: { method } }) => method === 'PATCH'),
     forget: (id) => void known.delete(id),

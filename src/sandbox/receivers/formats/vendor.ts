@@ -33,6 +33,8 @@ export interface Vendor {
   methods?: readonly string[];
   /** Before the body is looked at: a path or a key that the vendor does not know. */
   admit?(exchange: Exchange): HttpAnswer | undefined;
+  /** The JSON in a body of another form, such as one with a file. Default: the body. */
+  jsonOf?(exchange: Exchange): string;
   judge(request: VendorRaw, bytes: number): VendorVerdict;
   malformed: HttpAnswer;
   limited(waitMs: number): HttpAnswer;
@@ -63,7 +65,7 @@ export const createVendorReceiver = (vendor: Vendor, options: VendorOptions = {}
     const stopped = vendor.admit?.(exchange);
     if (stopped !== undefined) return refused(stopped);
     if (!vendor.contentType.test(headers['content-type'] ?? '')) return refused({ status: 415 });
-    const body = parseJson(bytes.toString());
+    const body = parseJson(vendor.jsonOf?.(exchange) ?? bytes.toString());
     if (body === undefined) return refused(vendor.malformed);
     const verdict = vendor.judge({ method, path, query, headers, body }, bytes.length);
     if (verdict.problems.length > 0) {

@@ -2,10 +2,11 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Alert } from '../../../../src/alert.ts';
 import { createPresentation } from '../../../../src/channels/content/presentation.ts';
+import { formOf } from '../../../../src/channels/webhook/formats/discord-file.ts';
 import { atOnce } from '../../../../src/chunks.ts';
 import { createDiscordReceiver } from '../../../../src/sandbox/receivers/formats/discord.ts';
 import { createTeamsReceiver } from '../../../../src/sandbox/receivers/formats/teams.ts';
-import { inspectionAlert } from '../../../support/alerts.ts';
+import { inspectionAlert, notificationAlert } from '../../../support/alerts.ts';
 import { openVendor } from '../../../support/webhooks.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -74,4 +75,33 @@ test('Teams changes no message', async () => {
   const { send, amend } = await open('teams');
   expect(await send([first])).not.toHaveProperty('handle');
   await expect(amend('1', [first, second])).rejects.toMatchObject({ reason: 'bad-message' });
+});
+
+test('of a long notification has the beginning, and all of it in a file beside it', async () => {
+  const { discord, send } = await open();
+  const said = Array.from({ length: 3000 }, (_, n) => `Line ${n} of what the guardian found: “80 %”.`);
+  await send([notificationAlert(said.join('\n'))]);
+  const text = JSON.stringify(discord.received()[0]?.raw.body);
+  expect(text).toContain('Line 0 of what the guardian found');
+  expect(text).toMatch(/\d{3},\d{3} characters more are in the file/);
+  const [file, ...others] = discord.files();
+  expect(others).toEqual([]);
+  expect(file?.name).toMatch(/^tocsin-alert-[0-9a-f]{8}\.txt$/);
+  for (const line of said) expect(file?.text).toContain(`> ${line}\n`);
+});
+
+test.each([
+  [
+    'what looks like the end of a part',
+    'x\r\n----\r\n--tocsin-0\r\ncontent-disposition: form-data; name="payload_json"\r\n\r\n{}',
+  ],
+  ['any character', 'é 🔴 \u0000 \u2028 end'],
+])('a form holds %s, as another reader of forms reads it', async (_what, text) => {
+  const { contentType, text: body } = formOf('{"content":"“x”"}', { name: 'tocsin-alert-0.txt', text });
+  const form = await new Response(body, { headers: { 'content-type': contentType } }).formData();
+  expect([...form.keys()]).toEqual(['payload_json', 'files[0]']);
+  const payload = form.get('payload_json');
+  expect(typeof payload === 'string' ? payload : await payload?.text()).toBe('{"content":"“x”"}');
+  const file = form.get('files[0]') as File;
+  expect([file.name, await file.text()]).toEqual(['tocsin-alert-0.txt', text]);
 });
