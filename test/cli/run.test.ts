@@ -44,9 +44,16 @@ test.concurrent('run delivers with a bounded heap, logs JSON lines only, those o
   );
   await writeFile(file, written);
   await chmod(file, 0o644);
-  const daemon = await startDaemonProgram(file, environment, onFinished);
+  const warns = 'process.on("SIGUSR2", () => process.emitWarning("of Node itself"))';
+  const daemon = await startDaemonProgram(
+    file,
+    { ...environment, NODE_NO_WARNINGS: '', NODE_OPTIONS: `--import "data:text/javascript,${encodeURI(warns)}"` },
+    onFinished,
+  );
   world.critical('Vault', 3);
   await world.balanced();
+  daemon.process.kill('SIGUSR2');
+  await until('what Node warned of is in the log', () => daemon.stdout().includes('of Node itself'));
   const metrics = await (await fetch(new URL('/metrics', daemon.url))).text();
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
