@@ -21,10 +21,11 @@ const endOfClass = (glob: Glob, start: number): number | undefined => {
   return end === -1 ? undefined : end;
 };
 
+const isNegated = (inner: Glob): boolean => inner[0] === '!' || inner[0] === '^';
+
 /** `inner`: what stands between the brackets. */
-const classOf = (inner: Glob): ((char: string) => boolean) => {
-  const isNot = inner[0] === '!' || inner[0] === '^';
-  const members = isNot ? inner.slice(1) : inner;
+const rangesOf = (inner: Glob): [from: string, to: string][] => {
+  const members = isNegated(inner) ? inner.slice(1) : inner;
   const ranges: [string, string][] = [];
   for (let index = 0; index < members.length; index += 1) {
     const from = members[index] ?? '';
@@ -32,6 +33,12 @@ const classOf = (inner: Glob): ((char: string) => boolean) => {
     ranges.push([from, to ?? from]);
     if (to !== undefined) index += 2;
   }
+  return ranges;
+};
+
+const classOf = (inner: Glob): ((char: string) => boolean) => {
+  const isNot = isNegated(inner);
+  const ranges = rangesOf(inner);
   return (char) => ranges.some(([from, to]) => char >= from && char <= to) !== isNot;
 };
 
@@ -39,6 +46,17 @@ const classOf = (inner: Glob): ((char: string) => boolean) => {
 const endOfUnit = (glob: Glob, index: number): number => {
   if (glob[index] === '\\') return Math.min(index + 1, glob.length - 1);
   return glob[index] === '[' ? (endOfClass(glob, index) ?? index) : index;
+};
+
+/** A range that no character is in, such as `z-a`; undefined where the glob has none. */
+export const emptyRangeIn = (text: string): string | undefined => {
+  const glob = [...text];
+  for (let index = 0; index < glob.length; index = endOfUnit(glob, index) + 1) {
+    const ranges = glob[index] === '[' ? rangesOf(glob.slice(index + 1, endOfUnit(glob, index))) : [];
+    const empty = ranges.find(([from, to]) => from > to);
+    if (empty !== undefined) return empty.join('-');
+  }
+  return undefined;
 };
 
 const DEPTH: Readonly<Record<string, number>> = { '{': 1, '}': -1 };

@@ -3,7 +3,7 @@
 import { summariesOf } from '../channels/registry.ts';
 import { exposuresOf } from '../config/exposures.ts';
 import { type LoadedConfig, loadConfig, loadFile } from '../config/load.ts';
-import { connectionNotes, unbracedOf } from '../config/remarks.ts';
+import { configNotes, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { type Environment, LARGEST_CONFIG_BYTES, NO_SUCH_FILE, readText } from '../config/variables.ts';
 import { ConfigError, type ConfigProblem, formatProblem } from '../errors.ts';
@@ -94,7 +94,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   ...proxyLines(config),
   ...notes(config),
   ...hangingOn(config).map((text) => `note: ${text}`),
-  ...connectionNotes(config, Date.now()).map((note) => `note: ${note}`),
+  ...configNotes(config, Date.now()).map((note) => `note: ${note}`),
 ];
 
 /** The templates are rendered only where there are some: that takes a while. */

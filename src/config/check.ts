@@ -53,7 +53,11 @@ export const checkTree = <T>(
   const findings = (error?.issues ?? [])
     .flatMap((issue) => {
       const path = issue.path.filter((key) => typeof key !== 'symbol');
-      return explain(issue, { value: valueAt(tree.value, path), knownKeys: shape.keysAt(path) });
+      return explain(issue, {
+        value: valueAt(tree.value, path),
+        knownKeys: shape.keysAt(path),
+        innerKeys: shape.keysBelow(path),
+      });
     })
     .filter(({ path }) => !tree.isLost(path))
     .map((explanation) => place(tree, shape, { ...explanation, rule: ruleAt(explanation) }));

@@ -1,6 +1,6 @@
 /** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
-import { durationOr, formatDuration, parseDuration } from '../schema/fields.ts';
+import { durationOr, formatDuration, glob, parseDuration } from '../schema/fields.ts';
 import { isTimeZone } from './presentation-section.ts';
 import { type Breach, listOf, mapOf, type Values } from './problems.ts';
 
@@ -30,20 +30,19 @@ const timeOfDay = (clock: RegExp, description: string) =>
 /** An offset like +02:00 is no zone: it has no summer time. */
 const isZone = (name: string): boolean => /^[A-Za-z]/.test(name) && isTimeZone(name);
 
-const names = (description: string) =>
-  z
-    .array(z.string().min(1, { error: 'must not be empty' }))
-    .prefault([])
-    .describe(description);
+const globs = (description: string) => z.array(glob()).prefault([]).describe(description);
 
 const windowSection = z.strictObject({
-  protocols: names(
+  protocols: globs(
     'Globs on the protocol\'s name; empty means all. At least one of protocols, detectors and destinations must not be empty. To mute everything, put ["*"] here.',
   ),
-  detectors: names(
+  detectors: globs(
     'Globs on detectors: an inspection is muted only if every detector that fired matches one. Stored notifications have no detectors, so a window with detectors never mutes them.',
   ),
-  destinations: names('Destinations, by id or label as `tocsin destinations list` shows them; empty means all.'),
+  destinations: z
+    .array(z.string().min(1, { error: 'must not be empty' }))
+    .prefault([])
+    .describe('Destinations, by id or label as `tocsin destinations list` shows them; empty means all.'),
   days: z
     .array(z.enum(DAYS))
     .min(1, { error: 'must name at least one' })
@@ -67,7 +66,7 @@ const windowSection = z.strictObject({
 
 export const mutesSection = z.strictObject({
   maxLength: durationOr(DEFAULT_MAX_LENGTH).describe('The longest that a mute may last, added by hand or by a window.'),
-  never: names('Globs on detectors. An alert in which one of them fired is never muted.'),
+  never: globs('Globs on detectors. An alert in which one of them fired is never muted.'),
   windows: z.array(windowSection).prefault([]).describe('Mutes that repeat by the clock.'),
 });
 

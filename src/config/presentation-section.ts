@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CHANNEL_KINDS, isHuman } from '../alert.ts';
 import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/presentation.ts';
 import { templateProblem } from '../channels/content/template.ts';
+import { glob } from '../schema/fields.ts';
 
 const ZONE_RULE = 'must be a time zone like UTC or Europe/Berlin';
 
@@ -40,7 +41,7 @@ const isTemplate = (url: string): boolean => {
   return parsed?.protocol === 'https:' && parsed.username === '' && FIXED_HOST.test(url);
 };
 
-const globs = (description: string) => z.array(z.string().min(1)).prefault([]).describe(description);
+const globs = (description: string) => z.array(glob()).prefault([]).describe(description);
 
 const linkSection = z.strictObject({
   label: shortLine().describe('The words on the button.'),
@@ -83,7 +84,7 @@ const templateSection = z
       .min(1, { error: 'must name at least one' })
       .prefault(people)
       .describe('Kinds of channel whose messages it words.'),
-    protocols: z.array(z.string().min(1)).prefault(['*']).describe("Globs on the protocol's name."),
+    protocols: z.array(glob()).prefault(['*']).describe("Globs on the protocol's name."),
     types: z
       .array(z.string().min(1))
       .prefault(['inspection.*', 'notification.*'])

@@ -152,8 +152,40 @@ export const ruleOf = (issue: RawIssue): string => {
   }
 };
 
-const suggestion = (word: unknown, known: readonly string[]): string => {
-  const near = typeof word === 'string' ? nearest(word, known) : undefined;
+/** What other programs call our keys. */
+const MEANINGS: Readonly<Record<string, readonly string[]>> = {
+  address: ['url', 'baseUrl', 'contacts'],
+  apitoken: ['apiKey', 'botToken'],
+  channel: ['channels'],
+  endpoint: ['baseUrl', 'url'],
+  hostname: ['host'],
+  key: ['apiKey'],
+  login: ['user', 'username'],
+  password: ['pass'],
+  passwd: ['pass', 'password'],
+  pollinterval: ['interval'],
+  pwd: ['pass', 'password'],
+  recipients: ['contacts'],
+  sender: ['from'],
+  server: ['host'],
+  signingkey: ['secret'],
+  smtphost: ['host'],
+  to: ['contacts'],
+  token: ['botToken', 'apiKey'],
+  uri: ['url', 'baseUrl'],
+  url: ['baseUrl'],
+  user: ['username'],
+  username: ['user'],
+};
+
+/** The key that has another name or stands deeper in the map. */
+const meant = (word: string, known: readonly string[]): string | undefined =>
+  [word, ...(MEANINGS[fold(word)] ?? [])]
+    .map((name) => known.find((key) => fold(key.replace(/^.*\./, '')) === fold(name)))
+    .find((key) => key !== undefined);
+
+const suggestion = (word: unknown, known: readonly string[], inner: readonly string[] = []): string => {
+  const near = typeof word === 'string' ? (meant(word, [...known, ...inner]) ?? nearest(word, known)) : undefined;
   return near === undefined ? '' : `; did you mean ${near}?`;
 };
 
@@ -175,13 +207,15 @@ export interface Subject {
   value: unknown;
   /** Keys that may stand beside it, where it is a map. */
   knownKeys: readonly string[];
+  /** Keys of the maps in it, as `smtp.host`. */
+  innerKeys?: readonly string[];
 }
 
-const unknownKeys = (path: Path, keys: readonly string[], { value, knownKeys }: Subject): Explanation[] => {
+const unknownKeys = (path: Path, keys: readonly string[], { value, knownKeys, innerKeys }: Subject): Explanation[] => {
   const free = knownKeys.filter((key) => !keysOf(value).includes(key));
   return keys.map((key) => ({
     path: [...path, key],
-    rule: `is not a known key${suggestion(key, free)}`,
+    rule: `is not a known key${suggestion(key, free, innerKeys)}`,
     at: 'key',
     isUnknown: true,
   }));

@@ -88,6 +88,17 @@ export const unbracedOf = (file: string, config: Config): string[] => {
     );
 };
 
+const FEWEST_CHARACTERS = 8;
+
+/** People think of words; what a program makes has many characters, and not of one kind. */
+const looksThoughtOf = (secret: string): boolean =>
+  new Set(secret).size < FEWEST_CHARACTERS || /^[a-z\s_-]*\d{0,4}[!.]?$/i.test(secret);
+
+const guessableOf = ({ ops }: Config): string[] =>
+  ops?.token !== undefined && looksThoughtOf(ops.token.reveal())
+    ? ['ops.token looks like one that somebody thought of: `openssl rand -base64 24` makes one that nobody guesses']
+    : [];
+
 const SOON_MS = 14 * DAY_MS;
 
 /** Every section with certificates, by its path. */
@@ -108,8 +119,8 @@ const datesOf = (path: string, pem: string, now: number): string[] =>
     return isSoon ? [`${path} has a certificate that expires on ${dayOf(validToDate)}`] : [];
   });
 
-/** What may work, but not well: dates of certificates, and a password in the clear. A sentence each. */
-export const connectionNotes = (config: Config, now: number): string[] => {
+/** What may work, but not well: dates of certificates, a password in the clear, a token to be guessed. A sentence each. */
+export const configNotes = (config: Config, now: number): string[] => {
   const dates = sectionsOf(config).flatMap(([section, { ca, cert }]) =>
     Object.entries({ ca, cert }).flatMap(([key, pem]) => datesOf(`${section}.${key}`, pem ?? '', now)),
   );
@@ -120,5 +131,5 @@ export const connectionNotes = (config: Config, now: number): string[] => {
           'channels.email.smtp sends its password or token in the clear if TLS is not offered: replace requireTLS by tls: verify',
         ]
       : [];
-  return [...dates, ...clear];
+  return [...dates, ...clear, ...guessableOf(config)];
 };

@@ -227,6 +227,7 @@ const reachableEntries = (config: Values): Breach[] =>
 /** A config that seems fine and forwards nothing is the most dangerous one. */
 const somethingToDo = (config: Values): Breach[] => {
   const exclude = listOf(mapOf(config.protocols).exclude);
+  const include = listOf(mapOf(config.protocols).include);
   const everything = exclude.findIndex((glob) => glob === '*' || glob === '**');
   return [
     ...(Object.keys(mapOf(config.channels)).length > 0
@@ -235,6 +236,11 @@ const somethingToDo = (config: Values): Breach[] => {
     ...(everything < 0
       ? []
       : [{ path: ['protocols', 'exclude', everything], rule: 'leaves out every protocol, so nothing is forwarded' }]),
+    ...include.flatMap((glob, index) =>
+      exclude.includes(glob)
+        ? [{ path: ['protocols', 'include', index], rule: 'can match nothing: exclude has it, too' }]
+        : [],
+    ),
   ];
 };
 

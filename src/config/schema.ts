@@ -142,6 +142,8 @@ export interface Shape {
   typesAt(path: Path): string[];
   /** Keys that a map at this path may have; empty for a map with free keys. */
   keysAt(path: Path): string[];
+  /** Keys of the maps in it, two deep, as `smtp.host`; the nearer first. */
+  keysBelow(path: Path): string[];
   /** True where the value, or the list or map that holds it, is a secret. */
   isSecret(path: Path): boolean;
 }
@@ -151,12 +153,20 @@ export const createShape = (jsonSchema: unknown): Shape => {
   const root = isObject(jsonSchema) ? alternatives(jsonSchema) : [];
   const nodesAt = (path: Path): Node[] =>
     path.reduce<Node[]>((nodes, key) => nodes.flatMap((node) => child(node, key)).flatMap(alternatives), root);
+  const keysAt = (path: Path): string[] =>
+    nodesAt(path).flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : []));
+  const below = (path: Path, keys: readonly string[]): string[] =>
+    keys.flatMap((key) => keysAt([...path, ...key.split('.')]).map((inner) => `${key}.${inner}`));
   return {
     typesAt: (path) =>
       nodesAt(path)
         .flatMap(({ type }) => type)
         .filter((type) => typeof type === 'string'),
-    keysAt: (path) => nodesAt(path).flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])),
+    keysAt,
+    keysBelow: (path) => {
+      const inner = below(path, keysAt(path));
+      return [...inner, ...below(path, inner)];
+    },
     isSecret: (path) =>
       path.some((_, index) => nodesAt(path.slice(0, index + 1)).some((node) => node.writeOnly === true)),
   };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_KINDS, KINDS_TEXT, SOURCES } from '../alert.ts';
 import { kindFacts } from '../channels/registry.ts';
-import { cidr, duration, durationOr, flag, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
+import { cidr, duration, durationOr, flag, glob, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, shortLine, timeZone } from './presentation-section.ts';
 
@@ -147,8 +147,6 @@ const override = z.strictObject({
     .exactOptional()
     .describe("Stands before the titles of this protocol's messages, such as [staging]. Left out: nothing does."),
 });
-
-const glob = () => z.string().min(1, { error: 'must not be empty' });
 
 export const protocolsSection = z.strictObject({
   include: z

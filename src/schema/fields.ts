@@ -5,6 +5,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { emptyRangeIn } from '../globs.ts';
 import { isCidr } from '../net.ts';
 import { createSecret } from '../secret.ts';
 
@@ -46,6 +47,15 @@ export const duration = ({ minMs = 1, maxMs = LONGEST_TIMER_MS }: { minMs?: numb
 
 /** The same with a default, as the operator would write it. */
 export const durationOr = (usual: string, bounds?: Parameters<typeof duration>[0]) => duration(bounds).prefault(usual);
+
+/** A glob on names that something can fit. */
+export const glob = () =>
+  z
+    .string()
+    .min(1, { error: 'must not be empty' })
+    .refine((text) => emptyRangeIn(text) === undefined, {
+      error: ({ input }) => `has the range ${emptyRangeIn(String(input))}, which nothing is in: turn it round`,
+    });
 
 /** A switch that is off where nothing is said. */
 export const flag = () => z.boolean().default(false);

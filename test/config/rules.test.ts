@@ -270,6 +270,16 @@ describe('protocols', () => {
       'c.yaml:3:23: protocols.include: must name at least one, else nothing is forwarded',
     ]);
   });
+
+  it('may not be looked for by a glob that nothing can fit', () => {
+    expect(problemsOf(`${SMALL}protocols: { include: [a*, b], exclude: [a*] }`)).toEqual([
+      'c.yaml:3:24: protocols.include.0: can match nothing: exclude has it, too (got "a*")',
+    ]);
+    expect(problemsOf(`${SMALL}protocols: { include: ["V[3-1]", "[!z-a]", '\\[3-1]', "[3-1"] }`)).toEqual([
+      'c.yaml:3:24: protocols.include.0: has the range 3-1, which nothing is in: turn it round (got "V[3-1]")',
+      'c.yaml:3:34: protocols.include.1: has the range z-a, which nothing is in: turn it round (got "[!z-a]")',
+    ]);
+  });
 });
 
 it('a value that a missing variable keeps back is one problem, not several', () => {
@@ -305,4 +315,27 @@ describe('protocols.overrides.NAME.admins', () => {
       expect.stringMatching(/protocols\.overrides\.Vault\.admins\.0: must be an address in quotes/),
     ]),
   );
+});
+
+it.each([
+  ['services: [{ name: main, url: x, token: y }]', 'services.0.url', 'baseUrl'],
+  ['services: [{ name: main, url: x, token: y }]', 'services.0.token', 'apiKey'],
+  ['channels: { slack: { token: x } }', 'channels.slack.token', 'botToken'],
+  ['channels: { email: { from: a@b.example, host: h.example } }', 'channels.email.host', 'smtp.host'],
+  ['channels: { email: { smtp: { password: x } } }', 'channels.email.smtp.password', 'pass'],
+  ['channels: { email: { username: x } }', 'channels.email.username', 'smtp.user'],
+  ['redis: { password: x, nodes: [] }', 'redis.nodes', 'sentinel.nodes'],
+  ['fallback: { recipients: [] }', 'fallback.recipients', undefined],
+])('a key that other programs have (%s: %s) is answered with ours: %s', (text, path, meant) => {
+  const question = meant === undefined ? '' : `; did you mean ${meant}?`;
+  expect(problemsOf(text).map((problem) => problem.replace(/^\S+ /, ''))).toContain(
+    `${path}: is not a known key${question}`,
+  );
+});
+
+it('port 587 is not for TLS from the first byte', () => {
+  const smtp = (options: string) =>
+    problemsOf(`${SERVICE}\nchannels: { email: { from: a@b.example, smtp: { ${options} } } }`);
+  expect(smtp('host: h.example, port: 587, secure: true')).toEqual([expect.stringContaining('contradicts port 587')]);
+  expect(smtp('host: h.example, port: 2465, secure: true')).toEqual([]);
 });

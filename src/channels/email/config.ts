@@ -105,6 +105,11 @@ const CONFLICTS: readonly { path: keyof SmtpFields; error: string; isIn(smtp: Sm
     isIn: ({ tls, secure }) => tls === 'off' && secure,
   },
   {
+    path: 'secure',
+    error: 'contradicts port 587, where TLS begins with STARTTLS: use port 465, or leave secure out',
+    isIn: ({ port, secure }) => port === 587 && secure,
+  },
+  {
     path: 'ca',
     error: 'has no effect unless tls is verify: no other value has the certificate checked',
     isIn: ({ tls, ca }) => tls !== undefined && tls !== 'verify' && ca !== undefined,

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
-import { connectionNotes } from '../../src/config/remarks.ts';
+import { configNotes } from '../../src/config/remarks.ts';
 import { createCertificate } from '../support/certificate.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
-const notesOf = (channels: object): string[] => {
+const notesOf = (channels: object, more: object = {}): string[] => {
   const services = [{ name: 'main', baseUrl: 'https://monitor.example/api', apiKey: 'key' }];
-  return connectionNotes(parseConfig(JSON.stringify({ services, channels }), 'tocsin.yaml', {}), NOW);
+  return configNotes(parseConfig(JSON.stringify({ services, channels, ...more }), 'tocsin.yaml', {}), NOW);
 };
 
 const until = (days: number) => createCertificate({ end: NOW + days * DAY_MS });
@@ -45,4 +45,16 @@ test.each([
 test('without a password there is nothing to read', () => {
   const email = { from: 'a@b.example', smtp: { host: 'relay.example', requireTLS: false } };
   expect(notesOf({ email })).toEqual([]);
+});
+
+test.each([
+  ['correct-horse-battery', true],
+  ['passwordpassword2026!', true],
+  ['0000000000000000', true],
+  ['abcabcabc123123123', true],
+  ['q8Zr1vN5cX0tLw3KdU7b', false],
+  ['7f0c2d9a41be58367f0c2d9a', false],
+])('whether a token for the page looks thought of: %j', (token, isTold) => {
+  const notes = notesOf({ webhook: {} }, { ops: { token } });
+  expect(notes).toEqual(isTold ? [expect.stringContaining('`openssl rand -base64 24`')] : []);
 });
