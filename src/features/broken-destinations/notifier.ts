@@ -45,7 +45,7 @@ const createGroup =
       const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
       return (await Promise.all([...protocols.values()].map(routesOf))).flatMap(({ destinations }) => destinations);
     },
-    isPartOf: () => (one) => one.id === id || senderId(one.kind) === id,
+    isPartOf: (one) => one.id === id || senderId(one.kind) === id,
     isHeldBack: async () => {
       const kind = CHANNEL_KINDS.find((one) => id.startsWith(`${one}-`));
       return kind !== undefined && (await outages.get([senderId(kind)])).size > 0;

@@ -12,7 +12,7 @@ import { type Announced, type AnnouncedStore, brokenAmong, idOf, labelsOf, type 
 
 /** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;
-const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are not announced.';
 /** The last line of the announcement of what began so often within the hour; empty before the last of them. */
 export const lastLine = (times: number): string => (times < ANNOUNCED_AN_HOUR ? '' : `\n${COMES_AND_GOES}`);
 
@@ -38,17 +38,15 @@ export interface Group {
   /** Who hears of these where neither operators nor the fallback can. Default: nobody. */
   people?(one: Pick<Announced, 'members'>): Promise<readonly Destination[]>;
   /** It must not be used, as it is what this is about. Default: none. */
-  isPartOf?(one: Pick<Announced, 'members'>): (destination: Destination) => boolean;
+  isPartOf?(destination: Destination): boolean;
   /** It follows from something that is announced already, and waits for the end of that. Default: it does not. */
-  isHeldBack?(one: Pick<Announced, 'members'>): Promise<boolean>;
+  isHeldBack?(): Promise<boolean>;
 }
 
 /** `key`: its first word is what it is about; what is of the same members then is the same announcement. */
 export type Beginning<T extends Announced = Announced> = Omit<T, 'about' | 'text' | 'announcedTo' | 'isAnnounced'> & {
   /** How often it begins within an hour is counted for all of its group together. Default: for each member. */
   isOneThing?: boolean;
-  /** What began too often is not kept, so that it is found again when the hour is over. Default: it is kept. */
-  isLater?: boolean;
   words(members: readonly string[]): string;
 };
 
@@ -75,11 +73,10 @@ const createReaders =
     // There may be thousands of webhooks, and nobody asks whether they work.
     const people = onceEach(((await group.people?.(one)) ?? []).filter(isHuman));
     const all = [...operators, ...fallback, ...people];
-    const isPart = group.isPartOf?.(one) ?? (() => false);
     const isBroken = await brokenAmong(store, all);
     const { notHeard = [] } = one;
     const isWell = (destination: Destination): boolean =>
-      !isPart(destination) && !isBroken(destination) && !notHeard.includes(destination.id);
+      !group.isPartOf?.(destination) && !isBroken(destination) && !notHeard.includes(destination.id);
     const working = [operators, fallback, people].map((list) => list.filter(isWell));
     const first = working.findIndex(({ length }) => length > 0);
     return { readers: working[first] ?? [], arePeople: first === 2, isAnybody: all.length > 0 };
@@ -138,19 +135,13 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
 
   /** Also completes one that was cut short, or that nobody could hear: the same key is the same announcement, sent once. */
   const tell = async (group: Group, one: Announced, isFirst = false): Promise<void> => {
-    if (await group.isHeldBack?.(one)) return;
+    if (await group.isHeldBack?.()) return;
     const chosen = await choose(group, one, isFirst);
     if (chosen === undefined) return;
     const { about, key, text: message, since, announcedTo } = chosen;
     const announcement = await announce({ about, key, message }, Date.parse(since), announcedTo);
     await update(group.name, chosen, (kept) => ({ ...kept, isAnnounced: kept.announcedTo.length > 0 }));
     sayBegun(chosen, announcement);
-  };
-
-  const keep = async (group: Group, one: Announced): Promise<void> => {
-    await store.change(group.name, idOf(one), () => one);
-    if (one.isAnnounced) sayBegun(one, undefined);
-    else await tell(group, one, true);
   };
 
   /** People of protocols hear of their own one only; others of all at once. */
@@ -160,26 +151,23 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     return (await readersOf(group, one)).arePeople ? members.map((name) => [name]) : [members];
   };
 
-  const begin = async (group: Group, { isOneThing, isLater = false, words, ...one }: Beginning): Promise<void> => {
+  /** What began too often is not kept: where it stays, it is found again, and announced when the hour is over. */
+  const begin = async (group: Group, { isOneThing, words, ...one }: Beginning): Promise<void> => {
     const subjects = isOneThing ? [''] : one.members;
     const times = await mapInChunks(subjects, AT_ONCE, (name) => store.count(`${group.name}-${contentId(name)}`));
     const isLoud = (index: number): boolean => (times[index] ?? times[0] ?? 0) <= ANNOUNCED_AN_HOUR;
-    const id = `${one.key} ${contentId(...one.members).slice(0, 12)}`;
-    const kept = { ...one, about: group.about.begun, announcedTo: [] };
-    const say = async (loud: readonly string[]): Promise<void> => {
-      const last = lastLine(Math.max(0, ...times.filter((n) => n <= ANNOUNCED_AN_HOUR)));
-      for (const members of await partsOf(group, { members: [...loud] })) {
-        const key = members.length < loud.length ? `${id} ${members.join(' ')}` : id;
-        await keep(group, { ...kept, key, members, text: `${words(members)}${last}`, isAnnounced: false });
-      }
-    };
-    const noteSilently = (members: string[]): Promise<void> =>
-      keep(group, { ...kept, key: `${id} silent`, members, text: words(members), isAnnounced: true });
-
-    const [loud, silent] = [true, false].map((is) => one.members.filter((_, index) => isLoud(index) === is));
-    if (one.members.length === 0) return isLoud(0) ? say([]) : noteSilently([]);
-    if (loud?.length) await say(loud);
-    if (silent?.length && !isLater) await noteSilently(silent);
+    const loud = one.members.filter((_, index) => isLoud(index));
+    const id = `${one.key} ${contentId(...loud).slice(0, 12)}`;
+    const kept = { ...one, about: group.about.begun, announcedTo: [], isAnnounced: false };
+    const last = lastLine(Math.max(0, ...times.filter((n) => n <= ANNOUNCED_AN_HOUR)));
+    if (times.includes(ANNOUNCED_AN_HOUR + 1)) sayBegun({ ...kept, text: '' }, undefined, ', and it comes and goes');
+    const isNone = one.members.length > 0 ? loud.length === 0 : !isLoud(0);
+    for (const members of isNone ? [] : await partsOf(group, { members: loud })) {
+      const key = members.length < loud.length ? `${id} ${members.join(' ')}` : id;
+      const begun = { ...kept, key, members, text: `${words(members)}${last}` };
+      await store.change(group.name, key, () => begun);
+      await tell(group, begun, true);
+    }
   };
 
   const left = ({ announced, members }: Over) => announced.members.filter((name) => !members.includes(name));

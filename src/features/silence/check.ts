@@ -5,11 +5,12 @@ import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
-import { iso } from '../../time.ts';
+import { createRarely } from '../../rarely.ts';
+import { HOUR_MS, iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
 import { type Announced, type AnnouncedStore, fewOf, GROUPS, type Over, overAmong } from '../conditions/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
-import { type Habit, type HabitStore, type Probe, type Probed, type Silence, silenceOf } from './probe.ts';
+import type { HabitStore, Probe, Probed } from './probe.ts';
 
 interface ProbeTimesDependencies {
   /** Requests a second to one service, of all daemons together. */
@@ -28,7 +29,6 @@ export const USUAL_MS = 600_000;
 const SHARE = 0.05;
 /** What the operator expects is looked at so often within its time. */
 const LOOKS = 4;
-const HOUSEKEEPING_MS = 3_600_000;
 
 /** Between 0 and 1, the same for the same name. */
 const placeOf = (service: string, protocol: string): number =>
@@ -37,47 +37,34 @@ const placeOf = (service: string, protocol: string): number =>
 /** When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests. */
 export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
   const { requestsPerSecond, daemonsOf, expectEvery, leastMs = USUAL_MS, monotonic } = dependencies;
-  const next = new Map<string, Map<string, number>>();
-  /** Until then the requests that were sent use up the share of the budget. */
-  const paidUntil = new Map<string, number>();
-  const housekeptAt = new Map<string, number>();
-  let usualMs = leastMs;
+  /** `paidUntil`: until then the requests that were sent use up the share of the budget. */
+  const services = new Map<string, { next: Map<string, number>; paidUntil: number }>();
 
-  const timesOf = (service: string): Map<string, number> => getOrCreate(next, service, () => new Map());
-  const everyMs = (protocol: string): number => Math.min(usualMs, (expectEvery(protocol) ?? Infinity) / LOOKS);
+  const timesOf = (service: string) => getOrCreate(services, service, () => ({ next: new Map(), paidUntil: 0 }));
+  const costMs = (requests: number): number => (1000 * requests) / (SHARE * requestsPerSecond);
+  const everyMs = (protocol: string, protocols: number): number =>
+    Math.min(Math.max(leastMs, costMs(protocols)), (expectEvery(protocol) ?? Infinity) / LOOKS);
 
   return {
     /** Those that it is time for, the latest first. */
     due: (service: string, protocols: readonly string[]): string[] => {
-      usualMs = Math.max(leastMs, (1000 * protocols.length) / (SHARE * requestsPerSecond));
-      const times = timesOf(service);
+      const { next, paidUntil } = timesOf(service);
       const names = new Set(protocols);
-      for (const name of times.keys()) if (!names.has(name)) times.delete(name);
+      for (const name of next.keys()) if (!names.has(name)) next.delete(name);
       const now = monotonic();
-      for (const name of protocols) {
-        if (!times.has(name)) times.set(name, now + placeOf(service, name) * everyMs(name));
-      }
-      const isPaid = (paidUntil.get(service) ?? now) <= now;
+      const timeOf = (name: string): number =>
+        getOrCreate(next, name, () => now + placeOf(service, name) * everyMs(name, protocols.length));
       // What the operator expects does not wait for what others learn.
       const isDue = (name: string): boolean =>
-        (times.get(name) ?? now) <= now && (isPaid || expectEvery(name) !== undefined);
-      return protocols.filter(isDue).toSorted((a, b) => (times.get(a) ?? now) - (times.get(b) ?? now));
+        timeOf(name) <= now && (paidUntil <= now || expectEvery(name) !== undefined);
+      return protocols.filter(isDue).toSorted((a, b) => timeOf(a) - timeOf(b));
     },
-    /** With so many requests. `isBehind`: there is more to read, so it comes again as soon as the budget allows. */
+    /** With so many requests. `isBehind`: there is more to read or to say, so it comes again as soon as the budget allows. */
     asked: (service: string, protocol: string, { isBehind = false, requests = 0 } = {}): void => {
       const now = monotonic();
-      timesOf(service).set(protocol, now + (isBehind ? 0 : everyMs(protocol)));
-      const costMs = (1000 * requests * Math.max(1, daemonsOf(service))) / (SHARE * requestsPerSecond);
-      paidUntil.set(service, Math.max(now, paidUntil.get(service) ?? now) + costMs);
-    },
-    /** What was found could not be announced: they are asked for again in the next round. */
-    again: (service: string, found: readonly { protocol: string }[]): void => {
-      for (const { protocol } of found) timesOf(service).set(protocol, monotonic());
-    },
-    isHousekeepingDue: (service: string): boolean => {
-      const isDue = monotonic() - (housekeptAt.get(service) ?? Number.NEGATIVE_INFINITY) >= HOUSEKEEPING_MS;
-      if (isDue) housekeptAt.set(service, monotonic());
-      return isDue;
+      const times = timesOf(service);
+      times.next.set(protocol, now + (isBehind ? 0 : everyMs(protocol, times.next.size)));
+      times.paidUntil = Math.max(now, times.paidUntil) + costMs(requests * Math.max(1, daemonsOf(service)));
     },
   };
 };
@@ -114,7 +101,6 @@ const isOfOne = (error: unknown): boolean =>
 
 interface Finding extends Probed {
   protocol: string;
-  silence: Silence | undefined;
 }
 
 const beginningOf = (service: string, found: readonly SilentProtocol[], at: number): Beginning => {
@@ -122,7 +108,7 @@ const beginningOf = (service: string, found: readonly SilentProtocol[], at: numb
   const since = iso(at - Math.min(...found.map(({ forMs }) => forMs)));
   const named = (names: readonly string[]) => found.filter(({ protocol }) => names.includes(protocol));
   return {
-    ...{ key: `${service} ${iso(at)}`, since, members, isLater: true },
+    ...{ key: `${service} ${iso(at)}`, since, members },
     words: (loud) => silentText(service, named(loud)),
     said: { text: 'nothing is inspected', fields: { service, since, ...fewOf(members) } },
   };
@@ -143,8 +129,8 @@ const endingOf = (service: string, over: Over, watched: ReadonlySet<string>, now
 const changesOf = (findings: readonly Finding[], announced: readonly Announced[], watched: ReadonlySet<string>) => {
   const known = new Set(announced.flatMap(({ members }) => members));
   const newest = new Map(findings.map(({ protocol, habit }) => [protocol, habit.newest ?? 0]));
-  const begun = findings.flatMap(({ protocol, silence, isSure }): SilentProtocol[] =>
-    silence === undefined || !isSure || known.has(protocol) ? [] : [{ protocol, ...silence }],
+  const begun = findings.flatMap(({ protocol, silence }): SilentProtocol[] =>
+    silence === undefined || known.has(protocol) ? [] : [{ protocol, ...silence }],
   );
   // What is dated later than the newest of them is no silence any more.
   const isHeard = (name: string, { since }: Announced): boolean => (newest.get(name) ?? 0) > Date.parse(since);
@@ -154,6 +140,8 @@ const changesOf = (findings: readonly Finding[], announced: readonly Announced[]
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, isOwn, clock, log, now } = dependencies;
 
+  const rarely = createRarely(now, HOUR_MS);
+
   const ask = async (service: string, due: readonly string[], before: ReadonlySet<string>, signal: AbortSignal) => {
     const known = await habits.read(service, due);
     let isDown = false;
@@ -161,13 +149,10 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       // What one request has shown, the others need not.
       if (isDown || signal.aborted) return [];
       try {
-        const expected = dependencies.expectEvery(protocol);
-        const silenceIn = (habit: Habit): Silence | undefined => silenceOf(habit, clock(service), expected);
-        const isSilent = (habit: Habit): boolean => silenceIn(habit) !== undefined;
-        const wasAnnounced = before.has(protocol);
-        const probed = await probe(service, protocol, known[index], { wasAnnounced, isSilent, signal });
+        const asking = { wasAnnounced: before.has(protocol), expectEvery: dependencies.expectEvery(protocol), signal };
+        const probed = await probe(service, protocol, known[index], asking);
         times.asked(service, protocol, { isBehind: probed.behind > 0, requests: probed.requests });
-        return [{ protocol, silence: silenceIn(probed.habit), ...probed }];
+        return [{ protocol, ...probed }];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         times.asked(service, protocol, { requests: 1 });
@@ -198,7 +183,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       };
     });
     // Another daemon is about to say something; the next answer says the same.
-    if (!isTaken) times.again(service, findings);
+    if (!isTaken) for (const { protocol } of findings) times.asked(service, protocol, { isBehind: true });
   };
 
   return {
@@ -212,7 +197,11 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const watched = new Set(names);
       const before = new Set((await store.list(GROUPS.silent(service))).flatMap(({ members }) => members));
       await tell(service, await ask(service, due, before, signal), watched);
-      if (times.isHousekeepingDue(service)) await habits.retain(service, watched);
+      let keeping: Promise<void> | undefined;
+      rarely(service, () => {
+        keeping = habits.retain(service, watched);
+      });
+      await keeping;
     },
   };
 };

@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { ItemDates, ItemPage } from '../../item.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 
 /** All times are by the service's clock, in epoch milliseconds. */
 export interface Habit {
@@ -13,14 +14,13 @@ export interface Habit {
   days: Record<string, { count: number; longest: number }>;
 }
 
-export const DAY_MS = 86_400_000;
 /** So long a habit remembers, with room for two weekends. */
 const HABIT_MS = 14 * DAY_MS;
 /** A whole week, from any day on, and a weekend without an inspection at its end. */
 const LEAST_KNOWN_MS = 10 * DAY_MS;
 const LEAST_INSPECTIONS = 20;
 /** A shorter silence is no news, unless the operator says so. */
-const LEAST_SILENCE_MS = 30 * 60_000;
+const LEAST_SILENCE_MS = 30 * MINUTE_MS;
 /** Nights and weekends are in the longest time without an inspection; only far more than that is silence. */
 const FACTOR = 2;
 
@@ -109,25 +109,27 @@ export interface Probed {
   behind: number;
   /** How many it took. */
   requests: number;
-  /** All that the service lists was read and understood: what it has not is not there. */
-  isSure: boolean;
+  /** Undefined also where not all that the service lists was read and understood: what it lacks may be there. */
+  silence: Silence | undefined;
 }
 
 interface ProbeOptions {
   /** It was announced as silent. */
   wasAnnounced: boolean;
-  /** Whether what is known of it would be announced: then it is looked at more closely. */
-  isSilent(habit: Habit): boolean;
+  /** What the operator says, in milliseconds. */
+  expectEvery: number | undefined;
   signal: AbortSignal;
 }
 
 /** A protocol with more inspections than this within the time of a habit teaches it as they come. */
 const MOST_LEARNED = 1000;
 /** Then reading begins so far back; and so far it is read again where it seems silent. */
-const BACK_MS = 3_600_000;
+const BACK_MS = HOUR_MS;
 /** Of one probe, and of all until it is caught up; then it begins again, with what comes from now on. */
 const MOST_PAGES = 5;
 const MOST_BEHIND = 50;
+
+const NOT_READ = { dates: [], read: 0, isUnderstood: false };
 
 const dateOf = ({ createdAt, updatedAt, txTimestamp }: ItemDates): number | undefined =>
   createdAt ?? updatedAt ?? txTimestamp;
@@ -178,25 +180,22 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     service: string,
     protocol: string,
     known: Pick<Probed, 'habit' | 'behind'> | undefined,
-    { wasAnnounced, isSilent, signal }: ProbeOptions,
+    { wasAnnounced, expectEvery, signal }: ProbeOptions,
   ): Promise<Probed> => {
-    const habit = known?.habit ?? (await begin(service, protocol, signal));
+    const { habit, behind: before } = known ?? { habit: await begin(service, protocol, signal), behind: 0 };
     const { dates, read, isUnderstood } = await readOn(service, protocol, newestIn(habit), signal);
     const now = clock(service);
     const requests = read + (known === undefined ? 1 : 0);
-    const isCaughtUp = read < MOST_PAGES;
-    const behind = isCaughtUp ? 0 : (known?.behind ?? 0) + read;
-    if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, requests, isSure: false };
+    const behind = read < MOST_PAGES ? 0 : before + read;
+    if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, requests, silence: undefined };
     const atMost = wasAnnounced ? longestHeard(habit, now) : Infinity;
     const noted = noteDates(habit, dates, { now, atMost });
-    if (!isCaughtUp || !isSilent(noted)) return { habit: noted, behind, requests, isSure: isUnderstood && isCaughtUp };
-    const hidden = await readBehind(service, protocol, noted, signal);
-    return {
-      habit: noteDates(noted, hidden.dates, { now, atMost }),
-      behind,
-      requests: requests + hidden.read,
-      isSure: isUnderstood && hidden.isUnderstood,
-    };
+    // What seems silent is looked at more closely.
+    const seemsSilent = behind === 0 && silenceOf(noted, now, expectEvery) !== undefined;
+    const hidden = seemsSilent ? await readBehind(service, protocol, noted, signal) : NOT_READ;
+    const whole = noteDates(noted, hidden.dates, { now, atMost });
+    const silence = isUnderstood && hidden.isUnderstood ? silenceOf(whole, now, expectEvery) : undefined;
+    return { habit: whole, behind, requests: requests + hidden.read, silence };
   };
 };
 
@@ -205,9 +204,9 @@ export type Probe = ReturnType<typeof createProbe>;
 type KnownHabit = Pick<Probed, 'habit' | 'behind'>;
 
 /** Twice what a habit remembers: what is older teaches nothing. */
-const KEEP_MS = 28 * 86_400_000;
+const KEEP_MS = 28 * DAY_MS;
 
-/** The habits of a service's protocols, over all daemons. What is announced: `features/blindness/store.ts`, as `silent`. */
+/** The habits of a service's protocols, over all daemons. What is announced: `features/conditions/store.ts`, as `silent`. */
 export const createHabitStore = (redis: Redis | Cluster, prefix: string) => {
   const keyOf = (service: string): string => `${prefix}:habits:${service}`;
   return {

@@ -118,7 +118,7 @@ export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }
     // Never over a channel that is itself broken.
     const group: Group = {
       ...{ name: GROUPS.watchdog, about: { begun: 'trouble.begun', over: 'trouble.over' } },
-      isPartOf: () => (one) => failing.has(one.kind),
+      isPartOf: (one) => failing.has(one.kind),
     };
 
     const find = (records: readonly Announced[]): News => {

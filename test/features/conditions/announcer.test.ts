@@ -43,7 +43,12 @@ const setUp = () => {
     ...{ words: (members) => `Full: ${members}.`, said: { text: 'trouble', fields: {} } },
   };
   const group: Group = { name: 'watchdog', about: { begun: 'trouble.begun', over: 'trouble.over' } };
-  const round = (begun: Beginning[] = [], ended: Ending[] = []) => announcer.round(group, () => ({ begun, ended }));
+  /** What is kept as announced does not begin again. */
+  const round = (begun: Beginning[] = [], ended: Ending[] = []) =>
+    announcer.round(group, (announced) => {
+      const known = announced.flatMap(({ members }) => members);
+      return { begun: begun.filter(({ members }) => !members.every((one) => known.includes(one))), ended };
+    });
   /** What the readers were sent. */
   const alert = () => announcementAlert(sent[0] as AnnouncementInput, NOW);
   const heard = async () =>
@@ -53,7 +58,7 @@ const setUp = () => {
     const of = announced === undefined ? [] : [{ announced, members }];
     await round([], [{ of, words: () => 'Over.', said: { text: 'over', fields: {} } }]);
   };
-  return { announcer, told, sent, news, alert, round, heard, end, store, group };
+  return { redis, prefix, announcer, told, sent, news, alert, round, heard, end, store, group };
 };
 
 test('who did not get it has not heard of it, and where nobody did, the next ones do', async () => {
@@ -102,4 +107,22 @@ test('what was noted anew meanwhile does not end with what was before it', async
   const over = { of: [{ announced: before, members: before.members }], words: () => 'Over.' };
   await announcer.end(group, { ...over, said: { text: 'over', fields: {} } });
   expect(await heard()).toEqual([['C1', 'C2']]);
+});
+
+test('what began too often stays unsaid for the rest of the hour, and where it stays wrong it is told then', async () => {
+  const { told, news, round, end, redis, prefix } = setUp();
+  for (let time = 0; time < 3; time += 1) {
+    await round([{ ...news, key: `main ${time}` }]);
+    await end('disk');
+  }
+  expect(told.filter((one) => one.startsWith('Full: disk.') && one.endsWith('to C1'))).toHaveLength(3);
+  expect(told.filter((one) => one.includes('It comes and goes')).length).toBeGreaterThan(0);
+  told.length = 0;
+  await round([{ ...news, key: 'main 4' }]);
+  await round([{ ...news, key: 'main 5' }]);
+  expect(told).toEqual([]);
+  // The hour is over.
+  await redis.del(...(await redis.keys(`${prefix}:breaks:*`)));
+  await round([{ ...news, key: 'main 6' }]);
+  expect(told).toEqual(['Full: disk. to C1', 'Full: disk. to C2']);
 });

@@ -5,9 +5,10 @@ import { ServiceError } from '../../../src/errors.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { type Announced, createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
 import { createProbeTimes, createSilenceCheck } from '../../../src/features/silence/check.ts';
-import { createHabitStore, createProbe, DAY_MS } from '../../../src/features/silence/probe.ts';
+import { createHabitStore, createProbe } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
+import { DAY_MS } from '../../../src/time.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY_MS, type Habit, newHabit, noteDates, silenceOf, usualOf } from '../../../src/features/silence/probe.ts';
+import { type Habit, newHabit, noteDates, silenceOf, usualOf } from '../../../src/features/silence/probe.ts';
+import { DAY_MS } from '../../../src/time.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
