@@ -72,7 +72,11 @@ const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>):
 });
 
 /** Services and protocols that nobody reads. What it announces goes where the news of a broken channel goes. */
-export const openBlindness = (context: Context, dispatching: Dispatching, reading: Reading) => {
+export const openBlindness = (
+  context: Context,
+  dispatching: Dispatching,
+  reading: Reading & { readersOf(service: string): readonly string[] },
+) => {
   const { config, store, health, mirror, scrub, now } = context;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
@@ -94,6 +98,7 @@ export const openBlindness = (context: Context, dispatching: Dispatching, readin
     tracksOf: (service) => reading.tracksOf(service),
     answers: (service) =>
       health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
+    isOurs: (service) => reading.readersOf(service)[0] === context.id,
     onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
     unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
     limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
@@ -107,7 +112,6 @@ const LONGEST_ROUND_MS = 15_000;
 const SHORTEST_ROUND_MS = 250;
 
 interface SilenceReading extends Reading {
-  readersOf(service: string): readonly string[];
   /** Called with every page of inspections, of any assessment, of that protocol. */
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
 }
@@ -116,11 +120,7 @@ interface SilenceReading extends Reading {
 const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
-const openCheck = (
-  context: Context,
-  dispatching: Dispatching,
-  { catalog, serviceOf, readersOf, onItems }: SilenceReading,
-) => {
+const openCheck = (context: Context, dispatching: Dispatching, { catalog, serviceOf, onItems }: SilenceReading) => {
   const { config, store, log, now } = context;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
@@ -144,16 +144,11 @@ const openCheck = (
     ...{ store: store.announced, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
     times: createProbeTimes({
       requestsPerSecond,
-      daemonsOf: (service) => readersOf(service).length,
       expectEvery,
       leastMs: context.limits.silenceProbeMs,
       monotonic,
     }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
-    isOwn: (service) => {
-      const isShare = createAssignment(context.id, readersOf(service));
-      return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
-    },
     ...{ expectEvery, clock, log, now },
   });
 };
@@ -164,7 +159,12 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
   if (!alerts.sources.includes('inspections')) return [];
   const everyMs = roundMsOf(Object.values(protocols.overrides).flatMap((one) => one.expectEvery ?? []));
   const { round } = openCheck(context, dispatching, reading);
-  return services.map(({ name }) => ({ name: `silent ${name}`, everyMs, run: (signal) => round(name, signal) }));
+  return services.map(({ name }) => ({
+    name: `silent ${name}`,
+    everyMs,
+    service: name,
+    run: (signal) => round(name, signal),
+  }));
 };
 
 type MisfitsReading = Reading & {

@@ -61,9 +61,9 @@ export const openVerbs = (context: Context) => {
   lifecycle.onStop('services', reading.close);
   const membership = openMembership(context, { polls: reading.polls, workers: delivering.workers });
   lifecycle.onStop('membership', membership.stop);
-  const blindness = openBlindness(context, dispatching, reading);
+  const blindness = openBlindness(context, dispatching, { ...reading, readersOf });
   const rechecks = openRechecks(context, reading, dispatching);
-  const silence = openSilence(context, dispatching, { ...reading, readersOf, onItems: rechecks.seen });
+  const silence = openSilence(context, dispatching, { ...reading, onItems: rechecks.seen });
   const misfits = openMisfits(context, dispatching, { ...reading, readersOf, forward: rechecks.forward });
   const audits = createAuditJob({
     ...context,

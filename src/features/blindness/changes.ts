@@ -1,5 +1,4 @@
 /** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
-import { getOrCreate } from '../../bounded-map.ts';
 import { type Announced, type Over, overAmong } from '../conditions/store.ts';
 
 /** An announcement: without members it is the service as a whole, else these protocols. */
@@ -7,22 +6,6 @@ export const isWhole = ({ members }: Pick<Announced, 'members'>): boolean => mem
 
 /** Stands for the service beside names of protocols. */
 export const WHOLE = '';
-
-/**
- * What this daemon has lately seen announced as unread. When another daemon tells that something is read again, this one
- * may see those reads a little later: until then it must not announce the same again. `keptMs`: how long that is lately.
- */
-export const createRecent = ({ keptMs, monotonic }: { keptMs: number; monotonic(): number }) => {
-  const services = new Map<string, Map<string, number>>();
-  /** Gives the names of protocols, and `WHOLE`. To be called with what is announced now. */
-  return (service: string, announced: readonly Announced[]): Set<string> => {
-    const at = monotonic();
-    const seen = getOrCreate(services, service, () => new Map<string, number>());
-    for (const one of announced) for (const name of isWhole(one) ? [WHOLE] : one.members) seen.set(name, at);
-    for (const [name, seenAt] of seen) if (at - seenAt >= keptMs) seen.delete(name);
-    return new Set(seen.keys());
-  };
-};
 
 /** The reads of one protocol, the worst of its sources. */
 export interface Reading {
@@ -45,8 +28,6 @@ export interface ChangesInput {
   /** By protocol: those that the service lists and the config includes. */
   readings: ReadonlyMap<string, Reading>;
   announced: readonly Announced[];
-  /** What this daemon saw announced within `limits.seenLate`: protocols, and `WHOLE`. */
-  recent: ReadonlySet<string>;
   /** Milliseconds since something of the service was read again, where the whole was announced. */
   backForMs: number;
   limits: Limits;
@@ -80,9 +61,9 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
  * If all protocols are unread, the service as a whole is announced. While no protocol is read as usual, that may be about
  * to happen, so no single protocol is announced yet: not before another one was surely read later than it.
  */
-const begunOf = ({ readings, announced, recent, limits }: ChangesInput): Changes['begun'] => {
-  if (recent.has(WHOLE) || announced.some(isWhole)) return undefined;
-  const known = new Set([...recent, ...announced.flatMap(({ members }) => members)]);
+const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'] => {
+  if (announced.some(isWhole)) return undefined;
+  const known = new Set(announced.flatMap(({ members }) => members));
   const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
   const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {

@@ -6,7 +6,7 @@ import type { ReadWatch } from '../../poll/read-watch.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
 import { type Announced, fewOf, GROUPS, type Over } from '../conditions/store.ts';
-import { type Changes, changesOf, createRecent, isBack, isWhole, type Limits, type Reading, WHOLE } from './changes.ts';
+import { type Changes, changesOf, isBack, isWhole, type Limits, type Reading, WHOLE } from './changes.ts';
 import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
 interface BlindnessCheckDependencies {
@@ -24,6 +24,8 @@ interface BlindnessCheckDependencies {
   answers(service: string): boolean;
   /** Called after each look with the protocols that were not read for three intervals. */
   onUnread(service: string, protocols: readonly string[], watched: number): void;
+  /** One daemon announces: another one sees a little later what was read, and would say again that it is not. */
+  isOurs(service: string): boolean;
   /** Milliseconds without a read that count as blindness. */
   unreadAfterMs: number;
   limits: Limits;
@@ -86,13 +88,12 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
 });
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, announcer, destinationsOf, tracksOf, answers, onUnread, unreadAfterMs, limits, monotonic } =
+  const { watch, announcer, destinationsOf, tracksOf, answers, onUnread, isOurs, unreadAfterMs, limits, monotonic } =
     dependencies;
   const say = createWords(dependencies);
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();
-  const recentOf = createRecent({ keptMs: limits.seenLate, monotonic });
 
   const sinceFirst = (moments: Map<string, number>, service: string, holds: boolean): number => {
     if (holds) return monotonic() - getOrCreate(moments, service, monotonic);
@@ -114,13 +115,13 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= unreadAfterMs).map(([name]) => name);
     onUnread(service, unread, watched.length);
     const backForMs = sinceFirst(backSince, service, isBack(readings, limits));
+    if (!isOurs(service)) return;
     const group: Group = {
       ...{ name: GROUPS.unread(service), about: { begun: 'service.unread', over: 'service.read' } },
       people: ({ members }) => destinationsOf(service, members.length === 0 ? watched : members),
     };
     await announcer.round(group, (announced) => {
-      const recent = recentOf(service, announced);
-      const { begun, ended } = changesOf({ readings, announced, recent, backForMs, limits });
+      const { begun, ended } = changesOf({ readings, announced, backForMs, limits });
       const of = { service, watched };
       return {
         begun: begun === undefined ? [] : [say.beginning(of, begun)],

@@ -191,14 +191,8 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   return {
     ...{ tell, end },
     died: createDied(dependencies),
-    /** Finds what is new, looks again under the lock, and says it. False where another daemon is about to say something. */
+    /** Says what is found. False where another daemon is about to say something. */
     round: async (group: Group, find: (announced: readonly Announced[]) => News | Promise<News>): Promise<boolean> => {
-      const isNews = async (): Promise<boolean> => {
-        const announced = await store.list(group.name);
-        const { begun, ended } = await find(announced);
-        return begun.length + ended.length > 0 || announced.some((one) => !one.isAnnounced);
-      };
-      if (!(await isNews())) return true;
       const held = await locks.take([`announce:${group.name}`]);
       if (held === undefined) return false;
       try {

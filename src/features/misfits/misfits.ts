@@ -74,7 +74,7 @@ const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: r
 const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: number): Beginning => {
   const members = [...found.keys()];
   return {
-    ...{ key: `misfits ${service} ${iso(at)}`, since: iso(at), members, isLater: true },
+    ...{ key: `misfits ${service} ${iso(at)}`, since: iso(at), members },
     words: (names) => begunText(service, found, names),
     said: {
       text: 'the service lists inspections that do not fit its interface',

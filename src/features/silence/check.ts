@@ -13,10 +13,8 @@ import { heardText, type SilentProtocol, silentText } from './message.ts';
 import type { HabitStore, Probe, Probed } from './probe.ts';
 
 interface ProbeTimesDependencies {
-  /** Requests a second to one service, of all daemons together. */
+  /** Requests a second to one service. */
   requestsPerSecond: number;
-  /** Those that share a service. */
-  daemonsOf(service: string): number;
   /** What the operator expects of a protocol, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   /** How often each is asked for, where there are few. Default `USUAL_MS`. */
@@ -36,7 +34,7 @@ const placeOf = (service: string, protocol: string): number =>
 
 /** When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests. */
 export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
-  const { requestsPerSecond, daemonsOf, expectEvery, leastMs = USUAL_MS, monotonic } = dependencies;
+  const { requestsPerSecond, expectEvery, leastMs = USUAL_MS, monotonic } = dependencies;
   /** `paidUntil`: until then the requests that were sent use up the share of the budget. */
   const services = new Map<string, { next: Map<string, number>; paidUntil: number }>();
 
@@ -64,7 +62,7 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
       const now = monotonic();
       const times = timesOf(service);
       times.next.set(protocol, now + (isBehind ? 0 : everyMs(protocol, times.next.size)));
-      times.paidUntil = Math.max(now, times.paidUntil) + costMs(requests * Math.max(1, daemonsOf(service)));
+      times.paidUntil = Math.max(now, times.paidUntil) + costMs(requests);
     },
   };
 };
@@ -82,8 +80,6 @@ interface SilenceCheckDependencies {
   times: ProbeTimes;
   /** Protocols of a service whose inspections are asked for. */
   protocolsOf(service: string): Promise<readonly string[]>;
-  /** Whether this daemon is the one that asks. */
-  isOwn(service: string): (protocol: string) => boolean;
   /** What the operator says, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   clock(service: string): number;
@@ -92,7 +88,7 @@ interface SilenceCheckDependencies {
 }
 
 /** Protocols of a service that one round asks for, and so many at the same time. */
-const MOST_A_ROUND = 10;
+const MOST_A_ROUND = 40;
 const AT_ONCE = 4;
 
 /** It is about this protocol, and others may be asked for. */
@@ -138,7 +134,7 @@ const changesOf = (findings: readonly Finding[], announced: readonly Announced[]
 };
 
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
-  const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, isOwn, clock, log, now } = dependencies;
+  const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, clock, log, now } = dependencies;
 
   const rarely = createRarely(now, HOUR_MS);
 
@@ -187,12 +183,10 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
   };
 
   return {
+    /** One daemon asks for all of them. */
     round: async (service: string, signal: AbortSignal): Promise<void> => {
       const names = await protocolsOf(service);
-      const isMine = isOwn(service);
-      const all = times.due(service, names);
-      for (const name of all) if (!isMine(name)) times.asked(service, name);
-      const due = all.filter(isMine).slice(0, MOST_A_ROUND);
+      const due = times.due(service, names).slice(0, MOST_A_ROUND);
       if (due.length === 0) return;
       const watched = new Set(names);
       const before = new Set((await store.list(GROUPS.silent(service))).flatMap(({ members }) => members));

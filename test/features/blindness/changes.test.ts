@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type ChangesInput,
-  changesOf,
-  createRecent,
-  type Reading,
-  WHOLE,
-} from '../../../src/features/blindness/changes.ts';
+import { type ChangesInput, changesOf, type Reading } from '../../../src/features/blindness/changes.ts';
 import type { Announced } from '../../../src/features/conditions/store.ts';
 
 const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
@@ -22,16 +16,10 @@ const told = (members: string[] = []): Announced => ({
 });
 const part = (...protocols: string[]): Announced => told(protocols);
 
-const changes = (
-  readings: Record<string, Reading>,
-  announced: Announced[] = [],
-  backForMs = 0,
-  recent: string[] = [],
-) =>
+const changes = (readings: Record<string, Reading>, announced: Announced[] = [], backForMs = 0) =>
   changesOf({
     readings: new Map(Object.entries(readings)),
     announced,
-    recent: new Set(recent),
     backForMs,
     limits,
   } satisfies ChangesInput);
@@ -70,23 +58,6 @@ describe('what begins', () => {
     expect(changes({ a: unread, b: unread }, [part('b')]).begun).toMatchObject({ isWhole: true });
     expect(changes({ a: unread, b: unread }, [part('a'), part('b')]).begun).toBeUndefined();
   });
-});
-
-test('what another daemon has just announced as over does not begin again: its reads are seen a little later', () => {
-  const all = { a: unread, b: unread };
-  expect(changes(all, [], 0, [WHOLE]).begun).toBeUndefined();
-  expect(changes({ a: fine, b: unread, c: unread }, [], 0, ['b']).begun).toMatchObject({ protocols: ['c'] });
-});
-
-test('what was announced counts as recent for a while', () => {
-  let at = 0;
-  const recent = createRecent({ keptMs: 1000, monotonic: () => at });
-  recent('main', [told(), part('a')]);
-  at = 999;
-  expect(recent('main', [part('b')])).toEqual(new Set([WHOLE, 'a', 'b']));
-  expect(recent('other', [])).toEqual(new Set());
-  at = 1000;
-  expect(recent('main', [])).toEqual(new Set(['b']));
 });
 
 describe('what ends', () => {

@@ -3,11 +3,10 @@ import { createProbeTimes } from '../../../src/features/silence/check.ts';
 
 const HOUR = 3_600_000;
 
-const setUp = ({ requestsPerSecond = 4, daemons = 1, expected = {} as Record<string, number> } = {}) => {
+const setUp = ({ requestsPerSecond = 4, expected = {} as Record<string, number> } = {}) => {
   const world = { now: 0 };
   const times = createProbeTimes({
     requestsPerSecond,
-    daemonsOf: () => daemons,
     expectEvery: (protocol) => expected[protocol],
     monotonic: () => world.now,
   });
@@ -42,7 +41,7 @@ test('many are asked for in turn, within a twentieth of the budget, also while a
   const many = setUp().run(10 * HOUR, named(1000), () => ({ isBehind: false, requests: 1 }));
   expect(many.size).toBe(1000);
   expect(sum(many)).toBeLessThanOrEqual(0.2 * 36_000 + 20);
-  const learning = setUp({ daemons: 2 }).run(10 * HOUR, named(200), () => ({ isBehind: true, requests: 6 }));
+  const learning = setUp({ requestsPerSecond: 2 }).run(10 * HOUR, named(200), () => ({ isBehind: true, requests: 6 }));
   expect(sum(learning)).toBeLessThanOrEqual(0.1 * 36_000 + 60);
 });
 
