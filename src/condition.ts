@@ -8,17 +8,15 @@ interface Row {
   /** `note`: when there is time. `blind`: alerts may not be found at all. Of both others somebody has to do something. */
   severity: 'note' | 'needs somebody' | 'blind';
   /** It may pass by itself: it needs somebody when it has lasted. */
-  mayPass: boolean;
+  mayPass?: boolean;
   /** One daemon has it and others need not: it is known by that daemon's host. */
-  isOfOneDaemon: boolean;
+  isOfOneDaemon?: boolean;
   /** The daemon that has it cannot do its work: `/readyz` is 503. */
-  stopsReady: boolean;
+  stopsReady?: boolean;
   /** An alert may not get through: the dead man's switch is not called. */
-  stopsHeartbeat: boolean;
-  /** `people`: the operators, and where these cannot be reached the people of the protocols that it is about. */
-  hears: 'operators' | 'people' | 'nobody';
-  /** `found`: its finder knows when it is news. `lasting`: when it has lasted for `watchdog.after`. */
-  announcedWhen: 'found' | 'lasting';
+  stopsHeartbeat?: boolean;
+  /** `found`: by its finder, also to people of the protocols that it is about. `lasting`: after `watchdog.after`. */
+  announced: 'found' | 'lasting' | 'never';
   /** It may follow from one of this name: then it is listed there, and not announced besides. */
   partOf?: 'service' | 'channel' | 'destination';
   /** What becomes of alerts meanwhile: a sentence without its full stop. */
@@ -27,41 +25,37 @@ interface Row {
   todo: string;
 }
 
-const NO_STOP = { stopsReady: false, stopsHeartbeat: false };
-const LASTING = { hears: 'operators', announcedWhen: 'lasting' } as const;
-/** Nothing finds alerts. What its finder announces, it announces to the people of the protocols, too. */
-const BLIND = { severity: 'blind', mayPass: false, isOfOneDaemon: false, announcedWhen: 'found' } as const;
+/** Nothing finds alerts. */
+const BLIND = { severity: 'blind', announced: 'found' } as const;
 /** Of all daemons together: they share a Redis, or have the same config. */
-const SHARED = { severity: 'needs somebody', mayPass: false, isOfOneDaemon: false, ...NO_STOP, ...LASTING } as const;
+const SHARED = { severity: 'needs somebody', announced: 'lasting' } as const;
 const PASSING = { ...SHARED, mayPass: true } as const;
 const OF_ONE = { ...PASSING, isOfOneDaemon: true } as const;
 /** A standing remark: `status` and the page have it. */
-const NOTE = { ...SHARED, severity: 'note', hears: 'nobody', effect: 'Alerts are found and sent' } as const;
+const NOTE = { ...SHARED, severity: 'note', announced: 'never', effect: 'Alerts are found and sent' } as const;
+
+const UNREAD = {
+  ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true },
+  effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
+  todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
+} as const;
 
 /** The worst first: every view shows them in this order. */
 const CONDITIONS = {
   daemon: {
-    ...{ ...BLIND, ...NO_STOP, hears: 'nobody' },
+    ...{ ...BLIND, announced: 'never' },
     effect: 'No alert is found or sent until one runs; then what was missed is caught up',
     todo: 'start a daemon, and look at the log of the one that ended',
   },
   // Nothing can be announced without it: the dead man's switch hears of it.
   redis: {
-    ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true, hears: 'nobody' },
+    ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true, announced: 'never' },
     effect: 'No alert is found or sent until it is back; then what was missed is caught up',
     todo: 'get Redis back: `redis-cli ping` from the machine of the daemon. What it missed is caught up',
   },
-  service: {
-    ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true, hears: 'people' },
-    effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
-    todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
-  },
+  service: UNREAD,
   /** Some protocols of a service that answers. The check of its protocols says when it has lasted for three intervals. */
-  unread: {
-    ...{ ...BLIND, mayPass: true, stopsReady: true, stopsHeartbeat: true, hears: 'people', partOf: 'service' },
-    effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
-    todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
-  },
+  unread: { ...UNREAD, mayPass: true, partOf: 'service' },
   /** A service answers other daemons, and not this one. */
   'cut-off': {
     ...OF_ONE,
@@ -70,7 +64,7 @@ const CONDITIONS = {
   },
   /** Nothing is inspected of a protocol. */
   silent: {
-    ...{ ...BLIND, ...NO_STOP, hears: 'people', partOf: 'service' },
+    ...{ ...BLIND, partOf: 'service' },
     effect: 'If the service has stopped inspecting, no alert can be found',
     todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   },
@@ -88,7 +82,7 @@ const CONDITIONS = {
   },
   /** One address takes nothing. */
   destination: {
-    ...{ ...SHARED, hears: 'people', announcedWhen: 'found', partOf: 'channel' },
+    ...{ ...SHARED, announced: 'found', partOf: 'channel' },
     effect: 'Alerts for it wait, or are kept as dead',
     todo: 'see why it does not answer; `tocsin destinations list` has its error',
   },

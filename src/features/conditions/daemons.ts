@@ -3,7 +3,7 @@
  * Others can tell from it what runs, and how old that knowledge is.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { Condition } from '../../condition.ts';
+import type { Condition, ConditionName } from '../../condition.ts';
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import type { PaceState } from '../../poll/pacer.ts';
@@ -63,12 +63,8 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
     remove: async (id: string): Promise<void> => {
       const daemons = await list();
       const ids = [id, ...earlierRuns(id, daemons).map((one) => one.id)];
-      await execute(
-        redis
-          .pipeline()
-          .del(...ids.map(keyOf))
-          .zrem(index, ...ids),
-      );
+      const batch = redis.pipeline().del(...ids.map(keyOf));
+      await execute(batch.zrem(index, ...ids));
     },
     /** The one that was heard last comes first. */
     list,
@@ -123,21 +119,16 @@ const knowledgeOf = (name: string, daemons: readonly HeardDaemon[]): ServiceStat
   return WORST_FIRST.flatMap((state) => known.find((one) => one.state === state) ?? [])[0];
 };
 
-const silentService = (name: string, daemons: readonly HeardDaemon[]): ServiceStatus => {
-  const [last] = daemons;
-  const knew = last && knowledgeOf(name, [last]);
-  const then = knew && (knew.up ? 'answered' : `did not: ${knew.lastError ?? 'no answer'}`);
-  const lastError = then === undefined ? '' : `; ${ageText(last?.silentMs ?? 0)} ago it ${then}`;
-  return { name, up: false, state: 'unknown', lastError: `unknown, as no daemon runs${lastError}` };
-};
-
 /** How each service answers, as the daemons that run know it. */
 export const servicesAsKnown = (names: readonly string[], daemons: readonly HeardDaemon[]): ServiceStatus[] => {
   const running = daemons.filter(isRunning);
   return names.map((name) => {
-    if (running.length === 0) return silentService(name, daemons);
-    const unread: ServiceStatus = { name, up: false, state: 'unknown', lastError: 'no daemon that runs reads it' };
-    return knowledgeOf(name, running) ?? unread;
+    const unknown = (lastError: string): ServiceStatus => ({ name, up: false, state: 'unknown', lastError });
+    if (running.length > 0) return knowledgeOf(name, running) ?? unknown('no daemon that runs reads it');
+    const knew = knowledgeOf(name, daemons.slice(0, 1));
+    const then = knew && (knew.up ? 'answered' : `did not: ${knew.lastError ?? 'no answer'}`);
+    const before = then === undefined ? '' : `; ${ageText(daemons[0]?.silentMs ?? 0)} ago it ${then}`;
+    return unknown(`unknown, as no daemon runs${before}`);
   });
 };
 
@@ -170,21 +161,17 @@ const serviceStatus = (
   protocols: CheckReport | undefined,
 ): ServiceStatus => {
   const { name } = reads;
-  const since = check?.since;
   if (check?.status === 'ok') {
-    if (reads.up && protocols?.status === 'failing') {
-      return { name, up: false, state: 'partly', since: protocols.since, lastError: protocols.detail ?? NOT_LATELY };
-    }
-    return reads.up ? { name, up: true, state: 'answers', since } : { ...reads, state: 'partly' };
+    if (!reads.up) return { ...reads, state: 'partly' };
+    if (protocols === undefined) return { name, up: true, state: 'answers', since: check.since };
+    return { name, up: false, state: 'partly', since: protocols.since, lastError: protocols.detail ?? NOT_LATELY };
   }
-  if (check?.status === 'failing') {
-    return { name, up: false, state: 'fails', since, lastError: check.detail ?? 'it does not answer' };
-  }
+  const isFailing = check?.status === 'failing';
+  const isStale = !isFailing && check?.detail !== undefined;
   // Not proven lately, and the reads say why.
-  const isStale = check?.detail !== undefined;
   if (isStale && !reads.up) return { ...reads, state: 'fails' };
-  const lastError = isStale ? NOT_LATELY : 'it was not read yet';
-  return { name, up: false, state: isStale ? 'fails' : 'unknown', since, lastError };
+  const lastError = isFailing ? check.detail : isStale ? NOT_LATELY : 'it was not read yet';
+  return { name, up: false, state: isFailing || isStale ? 'fails' : 'unknown', since: check?.since, lastError };
 };
 
 /** Of a service that this daemon leaves to others: what it meets there itself is no trouble of the service. */
@@ -192,16 +179,15 @@ const leftTo = (others: boolean, own: ServiceStatus): ServiceStatus =>
   others && ['fails', 'partly'].includes(own.state) ? { ...own, state: 'elsewhere' } : own;
 
 /** What a service that is not up is, as a condition: the daemons share its reads, and each tells what it meets. */
+const SERVICE_CONDITIONS: Readonly<Partial<Record<ServiceCondition, readonly [ConditionName, string]>>> = {
+  fails: ['service', 'cannot be read'],
+  elsewhere: ['cut-off', 'does not answer this daemon, and others read it'],
+  partly: ['unread', 'can be read in part only'],
+};
+
 const serviceCondition = ({ name: of, state, since, lastError: why = 'no answer' }: ServiceStatus): Condition[] => {
-  const facts = { of, why, since };
-  const service = serviceText(of);
-  if (state === 'fails') return [{ name: 'service', what: `${service} cannot be read`, ...facts }];
-  if (state === 'elsewhere') {
-    return [{ name: 'cut-off', what: `${service} does not answer this daemon, and others read it`, ...facts }];
-  }
-  return state === 'partly'
-    ? [{ name: 'unread', what: `${service} can be read in part only`, under: of, ...facts }]
-    : [];
+  const [name, says] = SERVICE_CONDITIONS[state] ?? [];
+  return name === undefined ? [] : [{ name, of, under: of, what: `${serviceText(of)} ${says}`, why, since }];
 };
 
 /** What a check that fails is, as a condition; of services the reads say more. */

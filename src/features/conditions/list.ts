@@ -20,34 +20,30 @@ import { type NotesDependencies, notesOf } from './notes.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from './outages.ts';
 import { type Announced, type AnnouncedStore, GROUPS, labelsOf } from './store.ts';
 
-const daemonCondition = (daemons: readonly HeardDaemon[]): Condition[] => {
-  if (daemons.some(isRunning)) return [];
+/** What their silence says of daemons. */
+const daemonConditions = (daemons: readonly HeardDaemon[]): Condition[] => {
+  const called = ({ host, pid }: HeardDaemon): string => `${host} (pid ${pid})`;
+  const heard = ({ silentMs }: HeardDaemon): string => `was last heard ${ageText(silentMs)} ago`;
+  if (daemons.some(isRunning)) {
+    return missedOf(daemons).map((one) => ({
+      ...{ name: 'member', of: one.id },
+      what: `the daemon at ${called(one)} ended without saying so, or does not reach Redis: it ${heard(one)}`,
+    }));
+  }
   const [last] = daemons;
   const what =
     last === undefined
       ? 'no daemon runs, and none has reported lately'
-      : `no daemon runs, or none reaches Redis: ${last.host} (pid ${last.pid}) was last heard ${ageText(last.silentMs)} ago`;
+      : `no daemon runs, or none reaches Redis: ${called(last)} ${heard(last)}`;
   return [{ name: 'daemon', of: '', what }];
 };
 
 /** What was announced of a service: what cannot be read, or of which nothing is inspected. */
 type OfService = Pick<Announced, 'since' | 'members' | 'announcedTo'> & { service: string };
 
-const memberCondition = ({ id, host, pid, silentMs }: HeardDaemon): Condition => {
-  const heard = `it was last heard ${ageText(silentMs)} ago`;
-  return {
-    name: 'member',
-    of: id,
-    what: `the daemon at ${host} (pid ${pid}) ended without saying so, or does not reach Redis: ${heard}`,
-  };
-};
-
-const silentCondition = (one: OfService): Condition => ({
-  ...{ name: 'silent', of: `${one.service} ${one.since}`, under: one.service, since: one.since },
-  ...{
-    what: `${one.service}: nothing is inspected of ${namesText(one.members)}`,
-    announcedTo: labelsOf(one.announcedTo),
-  },
+const silentCondition = ({ service, since, members, announcedTo }: OfService): Condition => ({
+  ...{ name: 'silent', of: `${service} ${since}`, under: service, since, announcedTo: labelsOf(announcedTo) },
+  what: `${service}: nothing is inspected of ${namesText(members)}`,
 });
 
 const deadCondition = (of: string, dead: number): Condition[] => {
@@ -88,8 +84,7 @@ interface KnownState {
 export const conditionsOf = (state: KnownState): Condition[] => {
   const { daemons, silent, broken, notes, heard } = state;
   return foldConditions([
-    ...daemonCondition(daemons),
-    ...(daemons.some(isRunning) ? missedOf(daemons).map(memberCondition) : []),
+    ...daemonConditions(daemons),
     ...silent.map(silentCondition),
     ...broken.map(({ condition }) => condition),
     ...deadConditions(state),

@@ -59,11 +59,8 @@ const changed = (): string =>
   ]);
 
 const DISK = {
-  ...{
-    name: 'disk' as const,
-    of: 'host-1',
-    what: 'at host-1: the disk of the data folder of Tocsin (/var/lib/tocsin) is nearly full',
-  },
+  ...{ name: 'disk' as const, of: 'host-1', at: 'host-1' },
+  what: 'at host-1: the disk of the data folder of Tocsin (/var/lib/tocsin) is nearly full',
   ...{ why: '2% is free', since: iso(AT - 9 * MINUTE_MS) },
 };
 
@@ -142,7 +139,7 @@ export const ANNOUNCED: readonly Announced[] = [
   ),
   announced('trouble.begun', 'announcements: service', 'The disk of Tocsin is nearly full', () => begunText([DISK])),
   announced('trouble.over', 'announcements: service', 'The disk of Tocsin has room again', () =>
-    overText([{ ...DISK, isUnknown: false }], { left: 0, now: AT }),
+    overText([DISK], { left: 0, hosts: new Set(['host-1']), now: AT }),
   ),
   announced('storm.over', 'announcements: channels', 'A storm is over: that was the last digest', () =>
     stormOverText({

@@ -1,5 +1,5 @@
 /** The words about Tocsin's own troubles: that they have begun, and that they are over. Pure. */
-import { type Condition, nextStepOf, rowOf } from '../../condition.ts';
+import { type Condition, conditionText, nextStepOf, rowOf } from '../../condition.ts';
 import { capital, cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
@@ -10,19 +10,18 @@ const LIMIT = 400;
 
 const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
 
-const sentenceOf = ({ what, why }: Condition): string =>
-  capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
+const sentenceOf = ({ what, why }: Condition): string => capital(lineOf(conditionText({ what, why })));
 
 const sinceOf = ({ since }: Condition): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
 
 /** What they are, and a line about each. `alone`: how one is said; `verb`: of several. */
-const linesOf = <T extends Condition>(
-  troubles: readonly T[],
+const linesOf = (
+  troubles: readonly Condition[],
   alone: (sentence: string) => string,
   verb: string,
-  lineFor: (one: T) => string,
+  lineFor: (one: Condition) => string,
 ): string[] => {
-  const first = troubles[0] === undefined ? '' : sentenceOf(troubles[0]);
+  const [first = ''] = troubles.map(sentenceOf);
   const isAlone = troubles.length === 1;
   const lines = troubles
     .slice(0, MOST)
@@ -44,19 +43,19 @@ export const begunText = (troubles: readonly Condition[]): string =>
     (one) => `${sinceOf(one)} ${rowOf(one.name).effect}.\n${TO_DO}${nextStepOf(one)}.`,
   ).join('\n');
 
-interface Ended extends Condition {
-  /** The daemon that had it does not run any more, so nobody knows. */
-  isUnknown: boolean;
-}
-
-/** `left`: troubles that were announced and are not over. */
-export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
+/** `left`: troubles that were announced and are not over. `hosts`: of the daemons that run. `now`: epoch milliseconds. */
+export const overText = (
+  troubles: readonly Condition[],
+  { left, hosts, now }: { left: number; hosts: ReadonlySet<string>; now: number },
+): string => {
   /** A time that lies ahead was taken from a clock that was wrong. */
   const lasted = ({ since }: Condition): string =>
     since === undefined || Date.parse(since) > now
       ? ''
       : ` It lasted ${ageText(now - Date.parse(since))}, since ${clockText(since)}.`;
-  const gone = ({ isUnknown }: Ended): string => (isUnknown ? ' The daemon that had it does not run any more.' : '');
+  /** Nobody knows whether it is over. */
+  const gone = ({ name, at = '' }: Condition): string =>
+    rowOf(name).isOfOneDaemon && !hosts.has(at) ? ' The daemon that had it does not run any more.' : '';
   const lines = linesOf(
     troubles,
     (one) => `Over: “${one}”.`,

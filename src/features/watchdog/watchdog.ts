@@ -1,8 +1,8 @@
 /** Tells the operators of what has lasted: which conditions are news, and which of the announced ones are over. */
 import { type Condition, conditionKey, conditionText, rowOf } from '../../condition.ts';
 import { iso } from '../../time.ts';
-import type { Announcer, Beginning, Ending, Group, News } from '../conditions/announcer.ts';
-import { type Announced, GROUPS, overAmong } from '../conditions/store.ts';
+import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
+import { type Announced, GROUPS, type Over, overAmong } from '../conditions/store.ts';
 import { begunText, overText } from './message.ts';
 
 /** What was announced together, until all of it is over. */
@@ -32,10 +32,8 @@ const createSightings = (monotonic: () => number) => {
 };
 
 /** Others announce it where they find it, or nobody is to hear of it. */
-const isForOthers = ({ name, announcedTo }: Condition): boolean => {
-  const { hears, announcedWhen } = rowOf(name);
-  return announcedTo !== undefined || hears === 'nobody' || announcedWhen === 'found';
-};
+const isForOthers = ({ name, announcedTo }: Condition): boolean =>
+  announcedTo !== undefined || rowOf(name).announced !== 'lasting';
 
 interface ChangesInput {
   current: readonly Condition[];
@@ -71,40 +69,21 @@ interface WatchdogDependencies {
   now(): number;
 }
 
-const beginningOf = (
-  begun: readonly Condition[],
-  at: number,
-  seenForMs: (key: string) => number,
-): Beginning<AnnouncedTroubles> => {
-  const conditions = begun.map((one) => ({ ...one, since: one.since ?? iso(at - seenForMs(conditionKey(one))) }));
-  const of = (members: readonly string[]) => conditions.filter((one) => members.includes(conditionKey(one)));
-  const members = conditions.map(conditionKey);
-  return {
-    ...{ key: iso(at), since: iso(at), conditions, members },
-    words: (loud) => begunText(of(loud)),
-    said: { text: 'trouble in Tocsin itself', fields: { troubles: conditions.map(conditionText) } },
-  };
-};
+/** Each with when it began. */
+const beginningOf = (conditions: Condition[], at: string): Beginning<AnnouncedTroubles> => ({
+  ...{ key: at, since: at, conditions, members: conditions.map(conditionKey) },
+  words: (loud) => begunText(conditions.filter((one) => loud.includes(conditionKey(one)))),
+  said: { text: 'trouble in Tocsin itself', fields: { troubles: conditions.map(conditionText) } },
+});
 
-const endingOf = (
-  announced: readonly AnnouncedTroubles[],
-  ended: readonly string[],
-  { left, hosts, now }: { left: number; hosts: ReadonlySet<string>; now: number },
-): Ending => {
-  const of = overAmong(announced, (key) => ended.includes(key));
-  const conditionsOf = (some: typeof of): Condition[] =>
-    some.flatMap(({ announced: { conditions }, members }) =>
-      conditions.filter((one) => members.includes(conditionKey(one))),
-    );
-  const asEnded = (one: Condition) => ({
-    ...one,
-    isUnknown: rowOf(one.name).isOfOneDaemon && !hosts.has(one.at ?? ''),
-  });
-  const heard = conditionsOf(of.filter((one) => one.announced.announcedTo.length > 0)).map(asEnded);
+const endingOf = (of: readonly Over<AnnouncedTroubles>[], facts: Parameters<typeof overText>[1]): Ending => {
+  const over = of.flatMap(({ announced: { conditions }, members }) =>
+    conditions.filter((one) => members.includes(conditionKey(one))),
+  );
   return {
     of,
-    words: () => overText(heard, { left, now }),
-    said: { text: 'trouble in Tocsin itself is over', fields: { troubles: conditionsOf(of).map(conditionText) } },
+    words: () => overText(over, facts),
+    said: { text: 'trouble in Tocsin itself is over', fields: { troubles: over.map(conditionText) } },
   };
 };
 
@@ -120,21 +99,20 @@ export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }
       ...{ name: GROUPS.watchdog, about: { begun: 'trouble.begun', over: 'trouble.over' } },
       isPartOf: (one) => failing.has(one.kind),
     };
-
-    const find = (records: readonly Announced[]): News => {
-      const all = records as readonly AnnouncedTroubles[];
-      const announced = all.flatMap(({ members }) => members);
-      const here = conditions.map(conditionKey);
-      seen.look(here);
+    const here = conditions.map(conditionKey);
+    const dated = (one: Condition): Condition => ({ since: iso(now() - seen.forMs(conditionKey(one))), ...one });
+    seen.look(here);
+    await announcer.round(group, (records) => {
+      const announced = records.flatMap(({ members }) => members);
       gone.look(announced.filter((key) => !here.includes(key)));
       const [seenForMs, goneForMs] = [seen.forMs, gone.forMs];
-      const changes = changesOf({ current: conditions, announced, seenForMs, goneForMs, afterMs });
-      const left = announced.length - changes.ended.length;
+      const { begun, ended } = changesOf({ current: conditions, announced, seenForMs, goneForMs, afterMs });
+      const of = overAmong(records as readonly AnnouncedTroubles[], (key) => ended.includes(key));
+      const left = announced.length - ended.length;
       return {
-        begun: changes.begun.length === 0 ? [] : [beginningOf(changes.begun, now(), seen.forMs)],
-        ended: changes.ended.length === 0 ? [] : [endingOf(all, changes.ended, { left, hosts, now: now() })],
+        begun: begun.length === 0 ? [] : [beginningOf(begun.map(dated), iso(now()))],
+        ended: of.length === 0 ? [] : [endingOf(of, { left, hosts, now: now() })],
       };
-    };
-    await announcer.round(group, find);
+    });
   };
 };

@@ -151,12 +151,12 @@ test.each(found)('%s is announced to whom its row says, once, and so is its end'
   const row = rowOf(name);
   conditions.report(name, `something about ${name}`, { of: 'x' });
   await pass(2 * AFTER_MS);
-  const isOwn = row.hears === 'operators' && row.announcedWhen === 'lasting';
+  const isOwn = row.announced === 'lasting';
   expect(sent.map(({ about, to }) => ({ about, to }))).toEqual(
     isOwn ? [{ about: 'trouble.begun', to: [MAIL.label] }] : [],
   );
   // Each of the others is told where it is found, or nobody is to hear of it.
-  expect(name in TOLD_WHERE_FOUND).toBe(row.hears !== 'nobody' && row.announcedWhen === 'found');
+  expect(name in TOLD_WHERE_FOUND).toBe(row.announced === 'found');
   if (!isOwn) return;
   expect(sent[0]?.message).toContain(row.effect);
   expect(sent[0]?.message).toContain(`To do: ${row.todo}.`);

@@ -237,8 +237,8 @@ test('with a fallback alone, a trouble that nobody can hear of now is told when 
 });
 
 test('a beginning that lies ahead is no length: a clock that was wrong gave it', () => {
-  const ended = { ...DISK, since: '2026-11-22T11:00:00.000Z', isUnknown: false };
-  expect(overText([ended], { left: 0, now: Date.parse('2026-11-22T10:00:00Z') })).toMatch(
+  const ended = { ...DISK, since: '2026-11-22T11:00:00.000Z' };
+  expect(overText([ended], { left: 0, hosts: new Set(['alpha']), now: Date.parse('2026-11-22T10:00:00Z') })).toMatch(
     /^Over: “[^”]+”\.\nNothing has to be done\.$/,
   );
 });
