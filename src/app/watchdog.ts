@@ -77,20 +77,15 @@ export type Watchdog = ReturnType<typeof openWatchdog>;
 
 export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => {
   const { config, maintenanceEveryMs: everyMs, now } = context;
-  const { dispatching } = verbs;
   const detect = openDetectors(context, verbs);
   const canaries = new Map<ChannelKind, number>();
-  const announce = createWatchdogRound({
-    list: async () => {
-      const { daemons, conditions } = await known.all();
-      return { conditions, hosts: new Set(daemons.filter(isRunning).map(({ host }) => host)) };
-    },
-    ...{ announcer: dispatching.announcer, afterMs: config.watchdog.after, monotonic, now },
-  });
+  const { announcer, outageNotifier } = verbs.dispatching;
+  const announce = createWatchdogRound({ announcer, afterMs: config.watchdog.after, monotonic, now });
   const run = async (): Promise<void> => {
     await detect();
-    await announce();
-    await dispatching.outageNotifier.complete();
+    const { daemons, conditions, broken } = await known.all();
+    await announce(conditions, new Set(daemons.filter(isRunning).map(({ host }) => host)));
+    await outageNotifier.complete(broken.map(({ outage }) => outage));
   };
   return {
     onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),

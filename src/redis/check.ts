@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import { listText } from '../text.ts';
+import { withinTime } from '../waiting.ts';
 import type { RedisClient } from './connect.ts';
 import { refusedOf } from './permissions.ts';
 import { type RedisTrouble, troubleOf, watchingTrouble } from './trouble.ts';
@@ -36,11 +37,9 @@ interface Patience {
   timeoutMs: number;
 }
 
-const withinTime = async <T>(answer: Promise<T>, { refused, timeoutMs }: Patience): Promise<T | undefined> => {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), timeoutMs);
-  return Promise.race([answer, promise, refused.then(() => undefined)]).finally(() => clearTimeout(timer));
-};
+/** Undefined where Redis refuses us, or does not answer in time. */
+const answerOf = async <T>(answer: Promise<T>, { refused, timeoutMs }: Patience): Promise<T | undefined> =>
+  (await withinTime(Promise.race([answer, refused]), timeoutMs).catch(() => undefined)) ?? undefined;
 
 const unchecked = (name: RedisFinding['name'], what: string): RedisFinding => ({
   name,
@@ -79,41 +78,46 @@ const checkSettings = (info: Info): RedisFinding[] => {
 
 const isAnswer = (error: Error): boolean => error.name === 'ReplyError' || troubleOf(error, '') !== undefined;
 
-/** What a node says of itself; undefined where it does not answer in time. */
-const infoOf = async (node: Redis, patience: Patience): Promise<Info | Error | undefined> => {
+interface NodeAnswer {
+  /** What it says of itself; undefined where it does not answer in time. */
+  info: Info | Error | undefined;
+  /** How far its clock is ahead of ours, in milliseconds; NaN where it does not say. */
+  aheadMs: number;
+}
+
+const askNode = async (node: Redis, patience: Patience, now: () => number): Promise<NodeAnswer> => {
+  const askedAt = now();
   // An error of the connection is no answer to INFO. What ended the connection comes as an event.
   const asked = node.info().catch((error: Error) => (isAnswer(error) ? error : new Promise<never>(() => {})));
-  const answer = await withinTime(asked, patience);
-  return typeof answer === 'string' ? parseInfo(answer) : answer;
+  const answer = await answerOf(asked, patience);
+  const info = typeof answer === 'string' ? parseInfo(answer) : answer;
+  const theirs = info instanceof Map ? Number(info.get('server_time_usec') ?? Number.NaN) / 1000 : Number.NaN;
+  return { info, aheadMs: theirs - (askedAt + now()) / 2 };
 };
-
-const unreachable = (trouble: RedisTrouble | undefined): string =>
-  trouble === undefined
-    ? 'Redis does not answer: nothing can be queued or delivered until it does.'
-    : `Redis does not answer: ${trouble.message}. Nothing can be queued or delivered until it does.`;
 
 /** In a Cluster the keys may be on any master. */
-const nodesOf = async (redis: RedisClient, patience: Patience): Promise<Redis[]> => {
-  if (!(redis instanceof Cluster)) return [redis];
-  const asked = redis.ping().catch(() => {});
-  await withinTime(asked, patience);
-  return redis.nodes('master');
+const askNodes = async (redis: RedisClient, patience: Patience, now = Date.now): Promise<NodeAnswer[]> => {
+  const isCluster = redis instanceof Cluster;
+  if (isCluster) await answerOf(redis.ping(), patience);
+  return Promise.all((isCluster ? redis.nodes('master') : [redis]).map((node) => askNode(node, patience, now)));
 };
 
-const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFinding[]> => {
-  const nodes = await nodesOf(redis, patience);
-  if (nodes.length === 0) {
-    return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
-  }
-  return (await Promise.all(nodes.map((node) => infoOf(node, patience)))).flatMap((info): RedisFinding[] => {
-    if (info === undefined || (info instanceof Error && troubleOf(info, '') !== undefined)) {
-      return [{ name: 'unreachable', message: unreachable(undefined) }];
-    }
-    if (!(info instanceof Error)) return [...checkVersion(info), ...checkSettings(info)];
-    const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
-    return [{ name: 'unreadable', message }];
-  });
+const unreachable = (trouble?: RedisTrouble): RedisFinding => ({
+  name: 'unreachable',
+  message: `Redis does not answer: ${trouble === undefined ? 'n' : `${trouble.message}. N`}othing can be queued or delivered until it does.`,
+});
+
+const inspect = ({ info }: NodeAnswer): RedisFinding[] => {
+  if (info instanceof Map) return [...checkVersion(info), ...checkSettings(info)];
+  if (!(info instanceof Error) || troubleOf(info, '') !== undefined) return [unreachable()];
+  const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
+  return [{ name: 'unreadable', message }];
 };
+
+/** Several nodes may say the same. */
+const onceEach = (findings: readonly RedisFinding[]): RedisFinding[] => [
+  ...new Map(findings.map((finding) => [finding.message, finding])).values(),
+];
 
 /**
  * What a Redis says of itself while it is in use: settings that may lose what is queued, and how far its clock is ahead of
@@ -123,22 +127,15 @@ const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFin
 export const lookAtRedis = async (
   redis: RedisClient,
   now: () => number,
-  timeoutMs = ANSWER_TIMEOUT_MS,
 ): Promise<{ findings: RedisFinding[]; aheadMs?: number } | undefined> => {
-  const patience = { refused: new Promise<never>(() => {}), timeoutMs };
-  const findings = new Map<string, RedisFinding>();
-  let aheadMs: number | undefined;
-  for (const node of await nodesOf(redis, patience)) {
-    const askedAt = now();
-    const info = await infoOf(node, patience);
-    if (info === undefined || info instanceof Error) return undefined;
-    const ours = (askedAt + now()) / 2;
-    const theirs = Number(info.get('server_time_usec') ?? Number.NaN) / 1000 - ours;
-    if (!Number.isNaN(theirs) && Math.abs(theirs) >= Math.abs(aheadMs ?? 0)) aheadMs = theirs;
-    for (const one of checkSettings(info)) findings.set(one.message, one);
-  }
-  const known = [...findings.values()].filter(({ isUnknown }) => isUnknown !== true);
-  return { findings: known, ...(aheadMs === undefined ? {} : { aheadMs }) };
+  const patience = { refused: new Promise<never>(() => {}), timeoutMs: ANSWER_TIMEOUT_MS };
+  const answers = await askNodes(redis, patience, now);
+  const infos = answers.flatMap(({ info }) => (info instanceof Map ? [info] : []));
+  if (infos.length < answers.length) return undefined;
+  const known = answers.map(({ aheadMs }) => aheadMs).filter((ms) => !Number.isNaN(ms));
+  const [aheadMs] = known.toSorted((a, b) => Math.abs(b) - Math.abs(a));
+  const findings = onceEach(infos.flatMap(checkSettings)).filter(({ isUnknown }) => isUnknown !== true);
+  return { findings, ...(aheadMs === undefined ? {} : { aheadMs }) };
 };
 
 /** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */
@@ -158,7 +155,7 @@ const checkPermissions = async (
   patience: Patience,
 ): Promise<RedisFinding[]> => {
   const trying = refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined);
-  const tried = await withinTime(trying, patience);
+  const tried = await answerOf(trying, patience);
   if (tried === undefined) return [];
   const rule = 'docs/redis-keys.md has the ACL rule that it needs';
   const { commands, isKeyRefused, unwritable } = tried;
@@ -176,10 +173,10 @@ const checkPermissions = async (
 /** What connecting said is worth more than that nothing answers. */
 const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): RedisFinding => {
   if (finding.name !== 'unreachable' || trouble === undefined) return finding;
-  return trouble.isRefusal
-    ? { name: 'refused', message: `Redis at ${trouble.message}` }
-    : { name: 'unreachable', message: unreachable(trouble) };
+  return trouble.isRefusal ? { name: 'refused', message: `Redis at ${trouble.message}` } : unreachable(trouble);
 };
+
+const NO_MASTER = 'No master of the Redis Cluster answers: nothing can be queued.';
 
 /**
  * What is wrong with this Redis; empty when nothing is. Never throws and never waits longer than some seconds. Its
@@ -192,8 +189,10 @@ export const checkRedis = (
 ): Promise<RedisFinding[]> =>
   watchingTrouble(redis, place.address, async ({ refused, latest }) => {
     const patience = { refused, timeoutMs };
-    const findings = (await inspect(redis, patience)).map((finding) => explain(finding, latest()));
-    const answers = !findings.some(({ name }) => name === 'refused' || name === 'unreachable');
-    if (answers) findings.push(...(await checkPermissions(redis, place, patience)));
-    return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
+    const answers = await askNodes(redis, patience);
+    const found: RedisFinding[] =
+      answers.length === 0 ? [{ name: 'unreachable', message: NO_MASTER }] : answers.flatMap(inspect);
+    const findings = found.map((finding) => explain(finding, latest()));
+    const isAnswering = !findings.some(({ name }) => name === 'refused' || name === 'unreachable');
+    return onceEach(isAnswering ? [...findings, ...(await checkPermissions(redis, place, patience))] : findings);
   });

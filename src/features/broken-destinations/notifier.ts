@@ -12,12 +12,12 @@ import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, type Announcer, type Group, lastLine } from '../conditions/announcer.ts';
 import type { Outage, OutageStore } from '../conditions/outages.ts';
-import { GROUPS, labelsOf } from '../conditions/store.ts';
+import { GROUPS, idOf, labelsOf } from '../conditions/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
 interface OutageNotifierDependencies {
-  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'count' | 'unannounced'>;
+  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'count'>;
   announcer: Pick<Announcer, 'tell' | 'end'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   deadLetters: Pick<DeadLetters, 'byDestination'>;
@@ -140,12 +140,10 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   };
 
   /** Announces what was cut short, what nobody could hear, and what had to wait for the end of another outage. */
-  const complete = async (): Promise<void> => {
-    const isLeft = ({ since, notHeard }: Outage): boolean =>
-      notHeard !== undefined || now() - Date.parse(since) > LEFT_AFTER_MS;
-    for (const one of (await outages.unannounced()).filter(isLeft)) {
-      await announcer.tell(groupOf(one.id ?? one.key, []), one);
-    }
+  const complete = async (current: readonly Outage[]): Promise<void> => {
+    const isLeft = ({ since, notHeard, isAnnounced }: Outage): boolean =>
+      !isAnnounced && (notHeard !== undefined || now() - Date.parse(since) > LEFT_AFTER_MS);
+    for (const one of current.filter(isLeft)) await announcer.tell(groupOf(idOf(one), []), one);
   };
 
   return { onBroken, onRecovered, complete };

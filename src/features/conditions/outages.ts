@@ -42,8 +42,6 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
       change(id, (kept) => (kept !== undefined && isInForce(kept) ? kept : outageOf(id, noted))),
     /** Of those of `subjects` that are broken. */
     get: (subjects: readonly string[]): Promise<Map<string, Outage>> => store.inForce(GROUPS.broken, subjects),
-    /** Those that somebody still has to hear of. */
-    unannounced: async (): Promise<Outage[]> => (await store.unannounced<Outage>(GROUPS.broken)).filter(isInForce),
     /** `at`: ISO 8601. Its end is not announced yet. */
     enabled: (id: string, at: string) => change(id, (kept) => kept && { ...kept, enabledAt: at }),
     /** It is gone, and nobody asks any more whether it works. */
@@ -57,6 +55,7 @@ export type OutageStore = ReturnType<typeof createOutageStore>;
 export interface CurrentOutage {
   id: string;
   kind: ChannelKind;
+  outage: Outage;
   condition: Condition;
 }
 
@@ -76,6 +75,6 @@ export const currentOutages = async (
       ...{ what, why, since, announcedTo: labelsOf(outage.announcedTo) },
       todo: explanation?.todo,
     };
-    return [{ id, kind, condition }];
+    return [{ id, kind, outage, condition }];
   });
 };

@@ -2,6 +2,8 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Announcement, Destination } from '../../alert.ts';
 import { senderId } from '../../item.ts';
+import { execute } from '../../redis/pipeline.ts';
+import { DAY_MS, HOUR_MS } from '../../time.ts';
 
 export interface Announced {
   /** Names the announcement: the same key is the same announcement. The record is known by it, or by its `id`. */
@@ -61,35 +63,20 @@ export const GROUPS = {
 };
 
 /** As long as the ledger keeps alerts; what lasts longer is announced again. */
-const KEEP_MS = 35 * 86_400_000;
-const HOUR_MS = 3_600_000;
+const KEEP_MS = 35 * DAY_MS;
 
-/**
- * KEYS: the group, the ids of those of it that somebody still has to hear of; ARGV: the record's id, as it was read (empty
- * for none), as it is now (empty for none), SADD or SREM of its id, how long.
- */
+/** KEYS: the group; ARGV: the record's id, as it was read and as it is now (empty for none), how long. */
 const REPLACE = `
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
 else
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
-redis.call(ARGV[4], KEYS[2], ARGV[1])
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return 1`;
-
-/** KEYS: the count; ARGV: how long it counts. */
-const COUNT = `
-local count = redis.call('INCR', KEYS[1])
-if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return count`;
-
-const byAge = (a: Announced, b: Announced): number => a.since.localeCompare(b.since);
 
 export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now: () => number = Date.now) => {
   const keyOf = (group: string): string => `${prefix}:announced:${group}`;
-  const unannouncedIn = (group: string): string => `${prefix}:unannounced:${group}`;
   const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
@@ -107,9 +94,7 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
     const kept = (await get<T>(group, [id])).get(id);
     const changed = next(kept);
     if (changed === kept) return changed;
-    const listed = changed?.isAnnounced === false ? 'SADD' : 'SREM';
-    const values = [id, jsonOf(kept), jsonOf(changed), listed, KEEP_MS];
-    const isChanged = await redis.eval(REPLACE, 2, keyOf(group), unannouncedIn(group), ...values);
+    const isChanged = await redis.eval(REPLACE, 1, keyOf(group), id, jsonOf(kept), jsonOf(changed), KEEP_MS);
     return isChanged === 1 ? changed : change(group, id, next);
   };
 
@@ -123,18 +108,18 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
       );
       const old = all.filter(([, one]) => !isKept(one)).map(([id]) => id);
       if (old.length > 0) await redis.hdel(keyOf(group), ...old);
-      return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted(byAge);
+      return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted((a, b) => a.since.localeCompare(b.since));
     },
-    /** Those that somebody still has to hear of. The others, of which there may be thousands, are not read. */
-    unannounced: async <T extends Announced>(group: string): Promise<T[]> =>
-      [...(await get<T>(group, await redis.smembers(unannouncedIn(group)))).values()].toSorted(byAge),
     /** Of those of `ids` that are there and in force. */
     inForce: async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> =>
       new Map([...(await get<T>(group, ids))].filter(([, one]) => one.enabledAt === undefined && isKept(one))),
     isKept,
     /** Counts one more, and gives how many there were of it within an hour. */
-    count: async (subject: string): Promise<number> =>
-      Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
+    count: async (subject: string): Promise<number> => {
+      const key = `${prefix}:breaks:${subject}`;
+      const [, counted] = await execute(redis.multi().set(key, 0, 'PX', HOUR_MS, 'NX').incr(key));
+      return Number(counted);
+    },
   };
 };
 

@@ -60,8 +60,6 @@ export const changesOf = ({ current, announced, seenForMs, goneForMs, afterMs }:
 };
 
 interface WatchdogDependencies {
-  /** What all know now; `hosts`: of the daemons that run. */
-  list(): Promise<{ conditions: readonly Condition[]; hosts: ReadonlySet<string> }>;
   announcer: Pick<Announcer, 'round'>;
   /** How long a condition has to last, and how long its end. */
   afterMs: number;
@@ -87,12 +85,12 @@ const endingOf = (of: readonly Over<AnnouncedTroubles>[], facts: Parameters<type
   };
 };
 
-export const createWatchdogRound = ({ list, announcer, afterMs, monotonic, now }: WatchdogDependencies) => {
+export const createWatchdogRound = ({ announcer, afterMs, monotonic, now }: WatchdogDependencies) => {
   const seen = createSightings(monotonic);
   const gone = createSightings(monotonic);
 
-  return async (): Promise<void> => {
-    const { conditions, hosts } = await list();
+  /** To be called with what all know now; `hosts`: of the daemons that run. */
+  return async (conditions: readonly Condition[], hosts: ReadonlySet<string>): Promise<void> => {
     const failing = new Set(conditions.flatMap(({ name, of }) => (name === 'channel' ? [of] : [])));
     // Never over a channel that is itself broken.
     const group: Group = {

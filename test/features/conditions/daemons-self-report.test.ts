@@ -80,7 +80,7 @@ test('a service that does not answer this daemon, and that others read, is known
   });
   clock.now += 60_001;
   expect(service()).toMatchObject({ state: 'elsewhere', lastError: 'connect ECONNREFUSED' });
-  const facts = { of: 'main', why: 'connect ECONNREFUSED', since: SINCE };
+  const facts = { of: 'main', under: 'main', why: 'connect ECONNREFUSED', since: SINCE };
   expect(report().conditions).toEqual([
     {
       name: 'cut-off',

@@ -80,8 +80,8 @@ const setUp = () => {
       return 'id';
     },
   });
-  const list = async () => ({ conditions: (await known.all()).conditions, hosts: new Set(['alpha']) });
-  const round = createWatchdogRound({ list, announcer, afterMs: AFTER_MS, monotonic: now, now });
+  const look = createWatchdogRound({ announcer, afterMs: AFTER_MS, monotonic: now, now });
+  const round = async () => look((await known.all()).conditions, new Set(['alpha']));
   /** Rounds for so long. */
   const pass = async (ms: number): Promise<void> => {
     for (const end = time.now + ms; time.now < end; time.now += 15_000) await round();

@@ -52,7 +52,6 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
   const now = () => START + time.elapsed;
   const daemon = () =>
     createWatchdogRound({
-      list: async () => ({ conditions: state.troubles, hosts: new Set(state.hosts) }),
       announcer: createAnnouncer({
         ...{ store: createAnnouncedStore(redis, prefix, now), locks: createLocks(redis, prefix), announce },
         ...{ operators: destinations, fallback, log, now },
@@ -65,7 +64,7 @@ const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => 
   /** Rounds of 15 seconds of both daemons, one after the other. */
   const run = async (rounds: number): Promise<void> => {
     for (let round = 0; round < rounds; round += 1) {
-      for (const look of daemons) await look();
+      for (const look of daemons) await look(state.troubles, new Set(state.hosts));
       time.elapsed += 15_000;
     }
   };
