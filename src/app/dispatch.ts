@@ -13,6 +13,7 @@ import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createFallback } from '../features/fallback/fallback.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createMuteExpiry } from '../features/mutes/expiry.ts';
+import { withName } from '../features/names/names.ts';
 import {
   createRouting,
   createUnroutable,
@@ -186,7 +187,7 @@ export const openDispatch = (shared: Shared, protocolOf: Catalog['protocolOf']) 
     fallback: fallback.destinations,
     routesOf: openRoutes(routesOf, isOpen),
     labelOf: settings.labelOf,
-    names: store.names.all,
+    named: async (destination) => withName(destination, await store.names.all()),
   });
   const { uncovered } = correlation;
   const isConfigured = ({ kind }: Destination): boolean => settings.configured.has(kind);

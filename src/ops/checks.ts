@@ -111,7 +111,7 @@ export const createRedisCheck = (health: Health, monotonic = (): number => perfo
 interface NewerJobsDependencies {
   conditions: Pick<Conditions, 'report'>;
   log: { error(fields: object, message: string): void };
-  goneAfterMs?: number;
+  goneAfterMs: number;
 }
 
 /** They come up every few seconds while there are any; after this long without one they are gone. */
@@ -121,15 +121,12 @@ export const GONE_AFTER_MS = 60_000;
  * To be called with each job of a version that this daemon does not know: another daemon wrote it, and it waits for one
  * that does. A daemon that leaves jobs alone must not look ready: a rollout has to stop and wait for somebody.
  */
-export const createOnNewerJob = ({ conditions, log, goneAfterMs = GONE_AFTER_MS }: NewerJobsDependencies) => {
-  const said = new Set<string>();
-  return (queue: string, version: string): void => {
+export const createOnNewerJob =
+  ({ conditions, log, goneAfterMs }: NewerJobsDependencies) =>
+  (queue: string, version: string): void => {
     const what = `jobs of version ${version} wait in ${queue}: this daemon cannot read them, so a newer one has to send them`;
-    if (conditions.report('jobs', what, { lastsMs: goneAfterMs })) said.clear();
-    if (said.has(`${queue} ${version}`)) return;
-    said.add(`${queue} ${version}`);
+    if (!conditions.report('jobs', what, { of: version, lastsMs: goneAfterMs })) return;
     log.error({ queue, version }, 'jobs of a version that this daemon does not know are left alone; upgrade it');
   };
-};
 
 export type OnNewerJob = ReturnType<typeof createOnNewerJob>;

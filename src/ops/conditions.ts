@@ -34,8 +34,8 @@ export const createConditions = ({ now }: { now(): number }) => {
     return before === undefined;
   };
 
-  /** Does nothing where there was none. */
-  const over = (name: ConditionName, of = ''): void => void known.delete(conditionKey({ name, of }));
+  /** Gives whether there was one. */
+  const over = (name: ConditionName, of = ''): boolean => known.delete(conditionKey({ name, of }));
 
   return {
     report,

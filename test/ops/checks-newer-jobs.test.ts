@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOnNewerJob } from '../../src/ops/checks.ts';
+import { createOnNewerJob, GONE_AFTER_MS } from '../../src/ops/checks.ts';
 import { createConditions } from '../../src/ops/conditions.ts';
 import { createHealth } from '../../src/ops/health.ts';
 
@@ -9,16 +9,14 @@ test('each version is said once, and the daemon is ready again once none has com
   const conditions = createConditions({ now });
   const health = createHealth({ now, conditions: conditions.current });
   const said: object[] = [];
-  const met = createOnNewerJob({ conditions, log: { error: (fields) => void said.push(fields) } });
+  const log = { error: (fields: object) => void said.push(fields) };
+  const met = createOnNewerJob({ conditions, log, goneAfterMs: GONE_AFTER_MS });
   expect(health.ready()).toEqual({ status: 'ok', checks: [] });
 
   met('deliver-slack', '3');
   met('deliver-slack', '3');
   met('deliver-email', '3');
-  expect(said).toEqual([
-    { queue: 'deliver-slack', version: '3' },
-    { queue: 'deliver-email', version: '3' },
-  ]);
+  expect(said).toEqual([{ queue: 'deliver-slack', version: '3' }]);
   clock.now += 50_000;
   met('deliver-email', '3');
   clock.now += 50_000;
@@ -32,5 +30,7 @@ test('each version is said once, and the daemon is ready again once none has com
   clock.now += 10_000;
   expect(health.ready()).toEqual({ status: 'ok', checks: [] });
   met('deliver-email', '3');
+  expect(said).toHaveLength(2);
+  met('deliver-email', '4');
   expect(said).toHaveLength(3);
 });

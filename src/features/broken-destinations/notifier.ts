@@ -13,7 +13,6 @@ import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, type Announcer, type Group, lastLine } from '../conditions/announcer.ts';
 import type { Outage, OutageStore } from '../conditions/outages.ts';
 import { GROUPS, idOf, labelsOf } from '../conditions/store.ts';
-import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
 interface OutageNotifierDependencies {
@@ -30,8 +29,8 @@ interface OutageNotifierDependencies {
   /** Where an alert goes, as far as it may be sent there. */
   routesOf(alert: Alert): Promise<Routes>;
   labelOf(kind: Destination['kind'], address: string): string;
-  /** What providers call destinations, by id. Default: nobody knows. */
-  names?(): Promise<Names>;
+  /** A destination with what its provider calls it. */
+  named(destination: Destination): Promise<Destination & Pick<Target, 'name'>>;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   now(): number;
 }
@@ -72,16 +71,9 @@ const createCounts =
     };
   };
 
-/** A destination as people read it. */
-const createNamed =
-  ({ names }: Pick<OutageNotifierDependencies, 'names'>) =>
-  async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
-    withName(destination, (await names?.()) ?? NO_NAMES);
-
 /** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
 const createOnMoved = (dependencies: OutageNotifierDependencies) => {
-  const { operators, fallback, labelOf, announce, log, now } = dependencies;
-  const named = createNamed(dependencies);
+  const { operators, fallback, labelOf, announce, named, log, now } = dependencies;
   return async (destination: Destination, address: string): Promise<void> => {
     const label = labelOf(destination.kind, address);
     const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
@@ -98,8 +90,7 @@ const LEFT_AFTER_MS = 30_000;
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, announcer, isSenderAnnounced, log, now } = dependencies;
-  const named = createNamed(dependencies);
+  const { outages, announcer, isSenderAnnounced, named, log, now } = dependencies;
   const groupOf = createGroup(dependencies);
   const countsOf = createCounts(dependencies);
 

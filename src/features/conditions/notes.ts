@@ -35,7 +35,9 @@ export interface HeldFor {
   protocols: readonly string[];
 }
 
-const note = (name: ConditionName, of: string, what: string): Condition => ({ name, of, what });
+/** None where nothing is said. */
+const note = (name: ConditionName, of: string, what: string | false): Condition[] =>
+  what === false ? [] : [{ name, of, what }];
 
 const REASONS: Readonly<Record<Unwatched['why'], string>> = {
   excluded: 'left out by protocols.include and protocols.exclude',
@@ -67,7 +69,7 @@ const heldOf = async ({ config, held, names, review, protocols }: NotesDependenc
   }));
 };
 
-const heldNote = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): Condition => {
+const heldNote = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): Condition[] => {
   const listed = protocols.length === 0 ? '' : ` (for ${namesText(protocols)})`;
   const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
   const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
@@ -76,37 +78,29 @@ const heldNote = ({ one: { destination, waiting, isRevoked }, protocols }: HeldF
   return note('held', destination.id, what);
 };
 
-const heldNotes = (held: readonly HeldFor[]): Condition[] => {
-  const most = `${held.length} destinations wait for approval, which is the most: alerts for others are dead`;
-  return [...held.map(heldNote), ...(held.length >= HOLD_BOUNDS.destinations ? [note('held', '', most)] : [])];
-};
-
 /** Jobs that wait for channel kinds which the config does not set up, see `features/housekeeping`. */
 const leftNotes = async ({ config, queues }: NotesDependencies): Promise<Condition[]> => {
   const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
-  const left = await Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
-  return left.flatMap(({ kind, jobs }) => {
+  const left = kinds.map(async (kind) => {
+    const jobs = await queues.waitingFor(kind);
     const what = `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
-    return jobs === 0 ? [] : note('left-jobs', kind, what);
+    return note('left-jobs', kind, jobs > 0 && what);
   });
+  return (await Promise.all(left)).flat();
 };
 
-/** Services whose protocols wait too long for the next poll. */
-const slowNotes = (services: readonly ServiceStatus[]): Condition[] =>
-  services.flatMap(({ name, neededRequestsPerSecond: needed }) => {
-    const what = `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
-    return needed === undefined ? [] : note('slow-polls', name, what);
-  });
-
-/** Dead letters that were removed because there were too many. */
-const removedNotes = (removed: number): Condition[] => {
-  const what = `${counted(removed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
-  return removed === 0 ? [] : [note('removed', '', what)];
+/** A service whose protocols wait too long for the next poll. */
+const slowNote = ({ name, neededRequestsPerSecond: needed }: ServiceStatus): Condition[] => {
+  const what = `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
+  return note('slow-polls', name, needed !== undefined && what);
 };
+
+const removedText = (removed: number): string =>
+  `${counted(removed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
 
 /** What was left out for a while, by service. */
 const skippedNotes = (skipped: readonly Skipped[]): Condition[] =>
-  [...Map.groupBy(skipped, ({ service }) => service)].map(([service, all]) => {
+  [...Map.groupBy(skipped, ({ service }) => service)].flatMap(([service, all]) => {
     const names = [...new Set(all.map(({ protocol }) => protocol))];
     const from = Math.min(...all.map((one) => one.from));
     const to = Math.max(...all.map((one) => one.to));
@@ -114,7 +108,7 @@ const skippedNotes = (skipped: readonly Skipped[]): Condition[] =>
     const command = replayOf({ from, to, ...(only !== undefined && others.length === 0 ? { protocol: only } : {}) });
     const period = `between ${clockText(iso(from))} and ${clockText(iso(to))}`;
     const what = `${service}: what came of ${namesText(names)} ${period} was not sent, as it was left out then: ${command}`;
-    return { ...note('skipped', service, what), todo: `\`${command}\` sends it` };
+    return { name: 'skipped', of: service, what, todo: `\`${command}\` sends it` };
   });
 
 export const notesOf = async (dependencies: NotesDependencies, services: readonly ServiceStatus[]) => {
@@ -128,19 +122,19 @@ export const notesOf = async (dependencies: NotesDependencies, services: readonl
     skipped.list(),
   ]);
   const unreadable = unwatched.filter(({ why }) => why !== 'excluded');
+  const mostHeld = `${held.length} destinations wait for approval, which is the most: alerts for others are dead`;
   const notes = [
-    ...unreadable.map(({ service, name, reason }) =>
+    ...unreadable.flatMap(({ service, name, reason }) =>
       note('unwatched', `${service} ${name}`, `${nameText(name)}: ${reason}`),
     ),
-    ...heldNotes(held),
+    ...held.flatMap(heldNote),
+    ...note('held', '', held.length >= HOLD_BOUNDS.destinations && mostHeld),
     ...left,
-    ...slowNotes(services),
-    ...review.problemsTogether().map((problem) => note('routing', problem, problem)),
-    ...removedNotes(removed),
+    ...services.flatMap(slowNote),
+    ...review.problemsTogether().flatMap((problem) => note('routing', problem, problem)),
+    ...note('removed', '', removed > 0 && removedText(removed)),
     ...skippedNotes(leftOut),
-    ...(malformed === 0
-      ? []
-      : [note('malformed', '', `${counted(malformed, 'item')} of the service could not be understood`)]),
+    ...note('malformed', '', malformed > 0 && `${counted(malformed, 'item')} of the service could not be understood`),
   ];
   return { unwatched, held, removed, notes };
 };

@@ -5,7 +5,6 @@ import { type Condition, conditionText, rowOf } from '../../condition.ts';
 import { messageOf } from '../../errors.ts';
 import { startDeadline } from '../../net.ts';
 import type { Conditions } from '../../ops/conditions.ts';
-import type { FailureLog } from '../../ops/failure-log.ts';
 import type { Secret } from '../../secret.ts';
 import { shorten } from '../../text.ts';
 import { ageText } from '../../time.ts';
@@ -69,7 +68,6 @@ interface HeartbeatDependencies {
   /** Of several daemons one calls. */
   isOurs(): Promise<boolean>;
   conditions: Pick<Conditions, 'report' | 'over'>;
-  failureLog: Pick<FailureLog, 'failed' | 'worked'>;
   scrub(text: string): string;
   log: Pick<Logger, 'warn' | 'info'>;
   signal: AbortSignal;
@@ -79,13 +77,12 @@ interface HeartbeatDependencies {
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_REASON = 2000;
+const FAILS = 'the heartbeat cannot be sent';
 /** Calls that another daemon has made meanwhile: whether they fail, it says itself. */
 const OVER_AFTER_CALLS = 3;
-/** For the log of failures. */
-const [GROUP, SUBJECT] = ['watchdog', 'heartbeat'];
 
 export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
-  const { post, reason, isStarting, isOurs, conditions, failureLog, scrub, log, signal, everyMs } = dependencies;
+  const { post, reason, isStarting, isOurs, conditions, scrub, log, signal, everyMs } = dependencies;
   const address = dependencies.url.reveal();
   const { hostname } = new URL(address);
   const failUrl = failUrlOf(address);
@@ -103,15 +100,13 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
       if (why === undefined) await request(address, 'GET', '');
       else if (failUrl !== undefined) await request(failUrl, 'POST', shorten(scrub(why), LONGEST_REASON));
       else return;
-      conditions.over('heartbeat');
-      failureLog.worked(GROUP, SUBJECT);
+      if (conditions.over('heartbeat')) log.info({}, 'the heartbeat can be sent again');
     } catch (error) {
       if (signal.aborted) return;
       // Not even its host is shown: some have the token there.
       const message = scrub(messageOf(error)).replaceAll(hostname, "the dead man's switch");
-      const lastsMs = OVER_AFTER_CALLS * everyMs;
-      conditions.report('heartbeat', 'the heartbeat cannot be sent', { why: message, lastsMs });
-      failureLog.failed(GROUP, SUBJECT, new Error(message));
+      const details = { why: message, lastsMs: OVER_AFTER_CALLS * everyMs };
+      if (conditions.report('heartbeat', FAILS, details)) log.warn({ why: message }, FAILS);
     }
   };
 

@@ -54,6 +54,7 @@ const setUp = async (routed: Destination[], { broken = [], times = 1, ...changes
   });
   const notifier = createOutageNotifier({
     isSenderAnnounced: async () => false,
+    named: async (destination) => destination,
     announcer,
     outages: {
       ...outages,
@@ -129,7 +130,7 @@ test('an announcement that fails is no announcement: whoever asked for it hears 
   const failing = async (): Promise<never> => {
     throw new Error('names cannot be read');
   };
-  const { notifier } = await setUp([MAIL], { names: failing });
+  const { notifier } = await setUp([MAIL], { named: failing });
   const subject = { destination: broken, isSender: false };
   await expect(notifier.onBroken({ ...OUTAGE, ...subject, alerts })).rejects.toThrow('names cannot be read');
   await expect(notifier.onMoved(broken, 'https://other.example.com')).rejects.toThrow('names cannot be read');

@@ -89,6 +89,7 @@ const setUp = ({
   const news = createOutageNotifier({
     operators: [],
     isSenderAnnounced: async () => false,
+    named: async (destination) => destination,
     outages: store.outageStore,
     announcer: createAnnouncer({
       ...{ store: store.announced, locks: store.locks, announce: createAnnounce(enqueueOnce) },

@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { createHeartbeat } from '../../../src/features/watchdog/heartbeat.ts';
 import { createConditions } from '../../../src/ops/conditions.ts';
-import { createFailureLog } from '../../../src/ops/failure-log.ts';
 import { createSecret } from '../../../src/secret.ts';
 import { createLines } from '../../ops/lines.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -26,7 +25,6 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
     isStarting: () => state.isStarting,
     isOurs: async () => state.isOurs,
     conditions,
-    failureLog: createFailureLog(log, Date.now),
     scrub: (text) => text,
     log,
     signal: stopping.signal,
@@ -74,7 +72,10 @@ test('a call that fails is a trouble without a word of the URL, logged once, and
   await beat();
   expect(conditions.current()).toEqual([]);
   expect(arrived()).toHaveLength(3);
-  expect(lines.map(({ message }) => message)).toEqual(['failing', 'works again']);
+  expect(lines.map(({ message }) => message)).toEqual([
+    'the heartbeat cannot be sent',
+    'the heartbeat can be sent again',
+  ]);
   expect(JSON.stringify(lines)).not.toMatch(/5bf66975|127\.0\.0\.1/);
 });
 
