@@ -35,38 +35,39 @@ const TURN_PART = 0.75;
 const ANSWER_MS = 5000;
 
 /** What has to be proven between two heartbeats, and how long ago it was. */
-const proofsOf = ({ config, channels, health, now }: Context, canaries: ReadonlyMap<ChannelKind, number>) => {
-  const ago = (at: number | undefined): number | undefined => (at === undefined ? undefined : Math.abs(now() - at));
-  return (): Proof[] => [
-    ...config.services.map(({ name }) => ({
-      lacking: `the service ${name} was not read`,
-      agoMs: ago(health.provenAt(`service:${name}`)),
-    })),
+const proofsOf = ({ config, channels, health, now }: Context, canaries: ReadonlyMap<ChannelKind, number>): Proof[] => {
+  const proof = (lacking: string, at: number | undefined): Proof => ({
+    lacking,
+    agoMs: at === undefined ? at : Math.abs(now() - at),
+  });
+  return [
+    ...config.services.map(({ name }) => proof(`the service ${name} was not read`, health.provenAt(`service:${name}`))),
     ...channels.flatMap(({ kind }) => [
-      { lacking: `no job has come through the queue of ${kind}`, agoMs: ago(canaries.get(kind)) },
-      { lacking: `${kind} was not proven to work`, agoMs: ago(health.provenAt(`channel:${kind}`)) },
+      proof(`no job has come through the queue of ${kind}`, canaries.get(kind)),
+      proof(`${kind} was not proven to work`, health.provenAt(`channel:${kind}`)),
     ]),
   ];
 };
 
-/** This daemon is the one that calls in this interval. */
-const takesHeartbeat = async ({ store: { redis, prefix }, daemonId }: Context, everyMs: number): Promise<boolean> =>
-  (await redis.set(`${prefix}:heartbeat`, daemonId, 'PX', everyMs, 'NX')) !== null;
-
-const openHeartbeat = (context: Context, known: Knowing, proofs: () => Proof[]): Turn[] => {
-  const { config, maintenanceEveryMs, stopping } = context;
+const openHeartbeat = (context: Context, known: Knowing, canaries: ReadonlyMap<ChannelKind, number>): Turn[] => {
+  const { config, maintenanceEveryMs, stopping, store, daemonId } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
   const openedAt = monotonic();
+  /** This daemon is the one that calls in this interval. */
+  const take = async (): Promise<boolean> =>
+    (await store.redis.set(`${store.prefix}:heartbeat`, daemonId, 'PX', TURN_PART * everyMs, 'NX')) !== null;
   const run = createHeartbeat({
     ...context,
     url,
-    reason: async () =>
-      reasonAgainst({ conditions: await withinTime(known.conditions(), ANSWER_MS), proofs: proofs(), withinMs }),
+    reason: async () => {
+      const conditions = await withinTime(known.conditions(), ANSWER_MS);
+      return reasonAgainst({ conditions, proofs: proofsOf(context, canaries), withinMs });
+    },
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
-    isOurs: async () => isSilent(known.own()) || withinTime(takesHeartbeat(context, TURN_PART * everyMs), ANSWER_MS),
+    isOurs: async () => isSilent(known.own()) || withinTime(take(), ANSWER_MS),
     signal: stopping,
     everyMs,
   });
@@ -89,9 +90,6 @@ export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => 
   };
   return {
     onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),
-    turns: [
-      { name: 'troubles of Tocsin itself', everyMs, run },
-      ...openHeartbeat(context, known, proofsOf(context, canaries)),
-    ],
+    turns: [{ name: 'troubles of Tocsin itself', everyMs, run }, ...openHeartbeat(context, known, canaries)],
   };
 };

@@ -102,9 +102,6 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     },
     /** Epoch milliseconds; undefined for a loop that is not watched. */
     lastBeat: (name: string): number | undefined => loops.get(name)?.beatAt,
-    forgetLoop: (name: string): void => {
-      loops.delete(name);
-    },
 
     /** Makes a check known before anything is known about it. */
     expect: (name: string, settings: Pick<Check, 'provenWithinMs'> = {}): void => {

@@ -34,7 +34,8 @@ export interface ChangesInput {
 }
 
 export interface Changes {
-  begun: { isWhole: boolean; protocols: string[]; unreadMs: number } | undefined;
+  /** Without protocols: the service as a whole. */
+  begun: { protocols: string[]; unreadMs: number } | undefined;
   ended: Over[];
 }
 
@@ -67,13 +68,13 @@ const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'
   const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
   const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {
-    return { isWhole: true, protocols: [], unreadMs: longest(unread) };
+    return { protocols: [], unreadMs: longest(unread) };
   }
   const lastReadMs = Math.min(...[...readings.values()].map(({ unreadMs }) => unreadMs));
   const isSurelyEarlier = (unreadMs: number): boolean => unreadMs - lastReadMs >= limits.seenLate;
   const fresh = unread.filter(([name, { unreadMs }]) => !known.has(name) && isSurelyEarlier(unreadMs));
   if (fresh.length === 0 || lastReadMs >= limits.usual) return undefined;
-  return { isWhole: false, protocols: fresh.map(([name]) => name), unreadMs: longest(fresh) };
+  return { protocols: fresh.map(([name]) => name), unreadMs: longest(fresh) };
 };
 
 export const changesOf = (input: ChangesInput): Changes => ({ begun: begunOf(input), ended: endedOf(input) });

@@ -6,7 +6,7 @@ import type { ReadWatch } from '../../poll/read-watch.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
 import { type Announced, fewOf, GROUPS, type Over } from '../conditions/store.ts';
-import { type Changes, changesOf, isBack, isWhole, type Limits, type Reading, WHOLE } from './changes.ts';
+import { type Changes, changesOf, isBack, type Limits, type Reading, WHOLE } from './changes.ts';
 import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
 interface BlindnessCheckDependencies {
@@ -51,36 +51,29 @@ const readingsOf = (tracks: Awaited<ReturnType<ReadWatch['look']>>): Map<string,
   return readings;
 };
 
-interface BlindService {
-  service: string;
-  /** Every protocol that is watched. */
-  watched: readonly string[];
-}
-
+/** `watched`: every protocol that is watched. */
 const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies) => ({
-  beginning: ({ service, watched }: BlindService, begun: NonNullable<Changes['begun']>): Beginning<Unread> => {
+  beginning: (service: string, watched: readonly string[], begun: NonNullable<Changes['begun']>): Beginning<Unread> => {
     const { protocols, unreadMs } = begun;
     const since = iso(now() - unreadMs);
     const reason = reasonOf(service, protocols);
-    const facts = { service, isWhole: begun.isWhole, since, reason, watched: watched.length };
-    const text = `the service cannot be read${begun.isWhole ? '' : ' in part'}`;
     return {
       ...{ key: `${service} ${since}`, since, reason, members: protocols, isOneThing: true },
-      words: (members) => unreadText({ ...facts, protocols: members }),
-      said: { text, fields: { service, since, reason, ...fewOf(protocols) } },
+      words: (members) => unreadText({ service, since, reason, watched: watched.length, protocols: members }),
+      said: { text: 'the service cannot be read', fields: { service, since, reason, ...fewOf(protocols) } },
     };
   },
-  ending: ({ service, watched }: BlindService, { announced, members: protocols }: Over): Ending => {
-    const { since, reason } = announced as Unread;
+  ending: (service: string, watched: readonly string[], over: Over): Ending => {
+    const { since, reason } = over.announced as Unread;
+    const { members: protocols } = over;
     const [from, to] = [Date.parse(since), now()];
     const forMs = Math.max(0, to - from);
     const gone = protocols.filter((name) => !watched.includes(name)).length;
     return {
-      of: [{ announced, members: protocols }],
+      of: [over],
       words: async () => {
         const caughtUp = await countAlerts(service, protocols, from, to);
-        const subject = { service, isWhole: isWhole(announced), protocols, since, reason };
-        return readAgainText({ ...subject, gone, forMs, caughtUp });
+        return readAgainText({ service, protocols, since, reason, gone, forMs, caughtUp });
       },
       said: { text: 'the service is read again', fields: { service, since, forMs, ...fewOf(protocols) } },
     };
@@ -122,10 +115,9 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     };
     await announcer.round(group, (announced) => {
       const { begun, ended } = changesOf({ readings, announced, backForMs, limits });
-      const of = { service, watched };
       return {
-        begun: begun === undefined ? [] : [say.beginning(of, begun)],
-        ended: ended.map((one) => say.ending(of, one)),
+        begun: begun === undefined ? [] : [say.beginning(service, watched, begun)],
+        ended: ended.map((one) => say.ending(service, watched, one)),
       };
     });
   };

@@ -5,8 +5,7 @@ import { TO_DO } from '../announcements/announce.ts';
 
 interface Subject {
   service: string;
-  /** The service as a whole; `protocols` is empty then. */
-  isWhole: boolean;
+  /** None: the service as a whole. */
   protocols: readonly string[];
   /** ISO 8601. */
   since: string;
@@ -18,13 +17,13 @@ interface Subject {
 const NAMED = 10;
 const LONGEST_REASON = 300;
 
-const protocolsText = (names: readonly string[]): string => namesText(names, NAMED);
+const theyAre = (names: readonly string[]): string[] =>
+  names.length > 1 ? [`They are ${namesText(names, NAMED)}.`] : [];
 
-const subjectText = ({ service, isWhole, protocols }: Subject): string => {
-  if (isWhole) return capital(serviceText(service));
-  const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
-  const named = protocols.length === 1 ? ` ${protocolsText(protocols)}` : '';
-  return `${kind}${named} at ${serviceText(service)}`;
+const subjectText = ({ service, protocols }: Subject): string => {
+  if (protocols.length === 0) return capital(serviceText(service));
+  const which = protocols.length === 1 ? `The protocol ${namesText(protocols)}` : `${protocols.length} protocols`;
+  return `${which} at ${serviceText(service)}`;
 };
 
 const reasonText = ({ reason }: Subject): string =>
@@ -32,13 +31,14 @@ const reasonText = ({ reason }: Subject): string =>
 
 /** `watched`: protocols in all. */
 export const unreadText = (subject: Subject & { watched: number }): string => {
-  const { isWhole, protocols, since, watched } = subject;
-  const what = isWhole
-    ? `No alert of its ${countedInWords(watched, 'protocol')} can be found meanwhile.`
-    : `No alert of them can be found meanwhile; ${countedInWords(watched - protocols.length, 'other is', 'others are')} read.`;
+  const { protocols, since, watched } = subject;
+  const what =
+    protocols.length === 0
+      ? `No alert of its ${countedInWords(watched, 'protocol')} can be found meanwhile.`
+      : `No alert of them can be found meanwhile; ${countedInWords(watched - protocols.length, 'other is', 'others are')} read.`;
   return [
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
-    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    ...theyAre(protocols),
     `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} As soon as it answers again, what was missed is read: those alerts come late, and none is lost.`,
     `${TO_DO}see whether the service answers and takes the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online`,
   ].join('\n');
@@ -68,7 +68,7 @@ export const readAgainText = (input: ReadAgainInput): string => {
   const how = isGone ? 'no longer listed' : 'read again';
   return [
     `${subjectText(input)} ${protocols.length > 1 ? 'are' : 'is'} ${how}.`,
-    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    ...theyAre(protocols),
     `It could not be read for ${ageText(forMs)}, since ${clockText(since)}${reasonText(input)}`,
     ...(isGone ? [] : [caughtUpText(input.caughtUp)]),
   ].join('\n');

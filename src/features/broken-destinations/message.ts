@@ -59,26 +59,25 @@ const deadText = ({ dead, hasFallback }: Pick<BrokenInput, 'dead' | 'hasFallback
   `${capital(countedInWords(dead, 'alert'))} could not be delivered and ${hasFallback ? 'went to the fallback' : dead === 1 ? 'is kept' : 'are kept'}.`;
 
 const waitText = (waiting: number): string =>
-  `${waiting === 0 ? 'No alerts are' : waiting === 1 ? 'One alert is' : `${waiting} alerts are`} waiting.`;
+  `${waiting === 0 ? 'No alerts are' : capital(countedInWords(waiting, 'alert is', 'alerts are'))} waiting.`;
 
 /** What becomes of alerts that wait. */
 const comesText = ({ waiting, hasFallback }: Pick<BrokenInput, 'waiting' | 'hasFallback'>): string => {
-  if (waiting === 1) {
-    const late = hasFallback ? ', or goes to the fallback when nobody has accepted it in time' : '';
-    return `It is delivered by itself when that works${late}.`;
-  }
-  const late = hasFallback ? '; those that nobody has accepted in time go to the fallback' : '';
-  return `${waiting === 0 ? 'New ones wait, and' : 'They'} are delivered by themselves when it works${late}.`;
+  const how = waiting === 1 ? 'It is delivered by itself' : 'They are delivered by themselves';
+  const late = hasFallback ? '; what nobody has accepted in time goes to the fallback' : '';
+  return `${waiting === 0 ? 'New ones wait, and are delivered by themselves' : how} when it works${late}.`;
 };
 
 /** How many alerts it is about, and what becomes of them. */
 const whatBecomes = (input: BrokenInput): string[] => {
   const { reason, isSender, waiting, dead, hasFallback } = input;
-  if (factsOf(reason).next === 'dead' && !isSender) {
-    const next = `New alerts for it ${hasFallback ? 'go to the fallback, too' : 'are kept, too, and not delivered'}.`;
-    return [...(dead === 0 ? [] : [deadText(input)]), ...(waiting === 0 ? [] : [waitText(waiting)]), next];
-  }
-  return [...(dead === 0 ? [] : [deadText(input)]), waitText(waiting), comesText(input)];
+  const doDie = factsOf(reason).next === 'dead' && !isSender;
+  const next = `New alerts for it ${hasFallback ? 'go to the fallback, too' : 'are kept, too, and not delivered'}.`;
+  return [
+    ...(dead === 0 ? [] : [deadText(input)]),
+    ...(doDie && waiting === 0 ? [] : [waitText(waiting)]),
+    doDie ? next : comesText(input),
+  ];
 };
 
 const CHECK = 'tocsin check --online';

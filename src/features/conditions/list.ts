@@ -115,15 +115,6 @@ export interface KnowingDependencies extends NotesDependencies {
   redis: { status: string };
 }
 
-/** What this daemon knows without Redis: where that is silent, it is all that is known. */
-const createOwn =
-  ({ self, redis }: Pick<KnowingDependencies, 'self' | 'redis'>) =>
-  (): Condition[] => {
-    const found = self === undefined ? [] : foundBy(self());
-    const isAway = redis.status !== 'ready' && !found.some(({ name }) => name === 'redis');
-    return foldConditions(isAway ? [{ name: 'redis', of: '', what: 'Redis does not answer' }, ...found] : found);
-  };
-
 /** What the daemons say of themselves, the one that was heard last first. */
 const daemonsOf = async ({ self, daemonReports }: KnowingDependencies): Promise<HeardDaemon[]> => {
   const own = self === undefined ? [] : [{ ...self(), silentMs: 0 }];
@@ -137,17 +128,15 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
   const [daemons, stats] = await Promise.all([daemonsOf(dependencies), destinationStats.list()]);
   const named = await dependencies.names.all();
   const destinations = stats.map((one) => withName(one, named));
-  const ofServices = async (group: (service: string) => string): Promise<OfService[]> => {
-    const found = names.map(async (service) =>
-      (await announced.list(group(service))).map((one) => ({ ...one, service })),
+  const ofServices = (group: (service: string) => string): Promise<OfService[][]> =>
+    Promise.all(
+      names.map(async (service) => (await announced.list(group(service))).map((one) => ({ ...one, service }))),
     );
-    return (await Promise.all(found)).flat();
-  };
   const state = {
     daemons,
     broken: await currentOutages(outageStore, destinations),
-    silent: await ofServices(GROUPS.silent),
-    heard: heardOf(await announced.list(GROUPS.watchdog), await ofServices(GROUPS.unread)),
+    silent: (await ofServices(GROUPS.silent)).flat(),
+    heard: heardOf(await announced.list(GROUPS.watchdog), (await ofServices(GROUPS.unread)).flat()),
     dead: await dead.count(),
   };
   const deadAt = state.dead > 0 && state.broken.length > 0 ? await dead.byDestination() : new Map<string, never>();
@@ -156,11 +145,10 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
   return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, deadAt, notes }) };
 };
 
-type Known = Awaited<ReturnType<ReturnType<typeof createAll>>>;
-
 export interface Knowing {
+  /** What this daemon knows without Redis: where that is silent, it is all that is known. */
   own(): Condition[];
-  all(): Promise<Known>;
+  all(): ReturnType<ReturnType<typeof createAll>>;
   /** Of all; where Redis is silent, what this daemon knows. */
   conditions(): Promise<readonly Condition[]>;
 }
@@ -168,6 +156,12 @@ export interface Knowing {
 export const isSilent = (conditions: readonly Condition[]): boolean => conditions.some(({ name }) => name === 'redis');
 
 export const createKnowing = (dependencies: KnowingDependencies): Knowing => {
-  const [own, all] = [createOwn(dependencies), createAll(dependencies)];
+  const { self, redis } = dependencies;
+  const all = createAll(dependencies);
+  const own = (): Condition[] => {
+    const found = self === undefined ? [] : foundBy(self());
+    if (redis.status === 'ready' || isSilent(found)) return foldConditions(found);
+    return foldConditions([{ name: 'redis', of: '', what: 'Redis does not answer' }, ...found]);
+  };
   return { own, all, conditions: async () => (isSilent(own()) ? own() : (await all()).conditions) };
 };

@@ -65,7 +65,7 @@ const DISK = {
 };
 
 const UNREAD = {
-  ...{ service: SERVICE, isWhole: true, protocols: [] },
+  ...{ service: SERVICE, protocols: [] },
   ...{ since: iso(AT - 6 * MINUTE_MS), reason: 'the service answered 503' },
 };
 

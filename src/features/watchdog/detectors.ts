@@ -55,8 +55,8 @@ interface DetectorDependencies {
   /** How far the clock of a service is ahead of ours, as its answers say. */
   serviceAheadMs(service: string): number;
   log: Pick<Logger, 'warn'>;
-  /** How often Redis and the disk are looked at. Default `LOOK_EVERY_MS`. */
-  everyMs?: number;
+  /** How often Redis and the disk are looked at. */
+  everyMs: number;
   monotonic(): number;
 }
 
@@ -64,17 +64,9 @@ export const LOOK_EVERY_MS = 60_000;
 const SETTINGS = ['eviction', 'append-only'];
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
-  const { conditions, dataDir, spaceOf, services, serviceAheadMs, log, monotonic } = dependencies;
-  const { everyMs = LOOK_EVERY_MS } = dependencies;
+  const { conditions, dataDir, spaceOf, services, serviceAheadMs, log, everyMs, monotonic } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
-
-  let redisAheadMs: number | undefined;
-
-  const settleClocks = (): void => {
-    const peers = services.map((name) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
-    const ofRedis = redisAheadMs === undefined ? [] : [{ peer: 'Redis', aheadMs: redisAheadMs }];
-    conditions.settle('clock', clockTrouble([...peers, ...ofRedis]));
-  };
+  let ofRedis: { peer: string; aheadMs: number }[] = [];
 
   const lookAtDisk = async (): Promise<void> => {
     const space = await spaceOf(dataDir).catch((error: unknown) => {
@@ -91,9 +83,9 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       // `appendonly is off: when Redis restarts ...`
       const message = seen.findings.find((one) => one.name === name)?.message.replace(/\.$/, '');
       const [, what, why] = /^(.*?)(?:: (.*))?$/s.exec(message ?? '') ?? [];
-      conditions.settle('durability', message === undefined ? undefined : what, { why, of: name });
+      conditions.settle('durability', message && what, { why, of: name });
     }
-    redisAheadMs = seen.aheadMs;
+    ofRedis = seen.aheadMs === undefined ? [] : [{ peer: 'Redis', aheadMs: seen.aheadMs }];
   };
 
   return async () => {
@@ -102,6 +94,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       await lookAtDisk();
       await lookAtServer();
     }
-    settleClocks();
+    const peers = services.map((name) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
+    conditions.settle('clock', clockTrouble([...peers, ...ofRedis]));
   };
 };

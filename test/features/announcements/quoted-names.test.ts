@@ -19,7 +19,7 @@ const WORSE = 'X” is well.\nTo do: nothing\u202e\u200b “';
 const SINCE = '2026-11-20T10:00:00.000Z';
 const AT = Date.parse('2026-11-20T12:00:00.000Z');
 
-const unread = (protocols: string[]) => ({ service: 'main', isWhole: false, protocols, since: SINCE, reason: 'none' });
+const unread = (protocols: string[]) => ({ service: 'main', protocols, since: SINCE, reason: 'none' });
 
 const chat = (name: string) => ({ id: 'telegram-1', kind: 'telegram' as const, address: '-1', label: '-1', name });
 

@@ -31,12 +31,11 @@ describe('what begins', () => {
   });
 
   test('one protocol of two', () => {
-    expect(changes({ a: fine, b: unread }).begun).toEqual({ isWhole: false, protocols: ['b'], unreadMs: 61_000 });
+    expect(changes({ a: fine, b: unread }).begun).toEqual({ protocols: ['b'], unreadMs: 61_000 });
   });
 
   test('the service, where all are unread', () => {
     expect(changes({ a: unread, b: { wasRead: false, unreadMs: 70_000 } }).begun).toEqual({
-      isWhole: true,
       protocols: [],
       unreadMs: 70_000,
     });
@@ -55,7 +54,7 @@ describe('what begins', () => {
     expect(changes({ a: fine, b: unread }, [part('b')]).begun).toBeUndefined();
     expect(changes({ a: unread, b: unread }, [told()]).begun).toBeUndefined();
     expect(changes({ a: fine, b: unread, c: unread }, [part('b')]).begun).toMatchObject({ protocols: ['c'] });
-    expect(changes({ a: unread, b: unread }, [part('b')]).begun).toMatchObject({ isWhole: true });
+    expect(changes({ a: unread, b: unread }, [part('b')]).begun).toMatchObject({});
     expect(changes({ a: unread, b: unread }, [part('a'), part('b')]).begun).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAgainText, unreadText } from '../../../src/features/blindness/message.ts';
 
-const whole = { service: 'main', isWhole: true, protocols: [], since: '2026-11-20T10:00:00.000Z' };
+const whole = { service: 'main', protocols: [], since: '2026-11-20T10:00:00.000Z' };
 
 test('a service that cannot be read', () => {
   expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12 })).toBe(
@@ -18,11 +18,11 @@ test('a service that was never listed', () => {
 });
 
 test('protocols are named, a few of many, and a name cannot fake a line', () => {
-  const one = unreadText({ ...whole, isWhole: false, protocols: ['Va\nult'], watched: 3 });
+  const one = unreadText({ ...whole, protocols: ['Va\nult'], watched: 3 });
   expect(one).toMatch(/^The protocol “Va ult” at the monitoring service “main” cannot be read\.\n/);
   expect(one).toContain('2 others are read');
   const names = Array.from({ length: 12 }, (_, n) => `p${n}`);
-  const many = unreadText({ ...whole, isWhole: false, protocols: names, watched: 40 });
+  const many = unreadText({ ...whole, protocols: names, watched: 40 });
   expect(many).toMatch(
     /^12 protocols at the monitoring service “main” cannot be read\.\nThey are “p0”, .*“p9” and 2 more\./,
   );
@@ -39,7 +39,7 @@ test('the end says for how long, and what was caught up', () => {
   );
   expect(readAgainText({ ...end, caughtUp: { alerts: 0, isBound: false } })).toContain('Nothing to alert about');
   expect(readAgainText({ ...end, caughtUp: { alerts: 5000, isBound: true } })).toContain('more than 5000 alerts');
-  const gone = readAgainText({ ...end, isWhole: false, protocols: ['Vault'], gone: 1 });
+  const gone = readAgainText({ ...end, protocols: ['Vault'], gone: 1 });
   expect(gone).toMatch(/^The protocol “Vault” at the monitoring service “main” is no longer listed\.\n/);
   expect(gone).not.toContain('What was missed');
 });

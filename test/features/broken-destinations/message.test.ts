@@ -92,11 +92,11 @@ describe('the words', () => {
     } as const;
     expect(brokenText(sender).split('\n').slice(0, 3)).toEqual([
       'Slack has revoked the bot token of Tocsin: no Slack channel gets alerts.',
-      'Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting. They are delivered by themselves when it works; those that nobody has accepted in time go to the fallback.',
+      'Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting. They are delivered by themselves when it works; what nobody has accepted in time goes to the fallback.',
       'To do: install the Slack app again. To see whether it works, run: tocsin check --online',
     ]);
     expect(brokenText({ ...sender, waiting: 1 })).toContain(
-      'One alert is waiting. It is delivered by itself when that works, or goes to the fallback when nobody has accepted it in time.',
+      'One alert is waiting. It is delivered by itself when it works; what nobody has accepted in time goes to the fallback.',
     );
     // Only this channel is concerned.
     expect(brokenText({ ...sender, isSender: false })).toMatch(

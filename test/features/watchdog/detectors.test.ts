@@ -28,6 +28,7 @@ const setUp = () => {
     services: ['main'],
     serviceAheadMs: () => state.aheadMs,
     log,
+    everyMs: 60_000,
     monotonic: () => state.elapsed,
   });
   const found = async (): Promise<string[]> => {
