@@ -13,7 +13,6 @@ import type { Verbs } from './compose.ts';
 import { type Context, onTurnFailed } from './context.ts';
 import type { Ops } from './ops.ts';
 import type { Reading } from './poll.ts';
-import type { Watchdog } from './watchdog.ts';
 
 export const MAINTENANCE_EVERY_MS = 15_000;
 /** A beat asks it every second, but while it starts or frees the jobs of a daemon that is gone. */
@@ -64,7 +63,7 @@ export const listUntilKnown = async (
 };
 
 interface MaintenanceParts extends Verbs, Ops {
-  watchdog: Watchdog;
+  watchdog: readonly Turn[];
 }
 
 /** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
@@ -84,7 +83,6 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
         ?.takenAt() ?? now(),
     rebuild: delivering.rebuild,
     delay: context.metrics.loopDelay,
-    onCanary: watchdog.onCanary,
     onStuck: context.fail,
     ...context.limits,
     leastBoundMs: context.limits.loopBoundMs,
@@ -118,7 +116,7 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
     ...parts.blindness.turns,
     ...parts.silence,
     ...parts.misfits.turns,
-    ...watchdog.turns,
+    ...watchdog,
   ];
   return {
     turns,

@@ -1,11 +1,10 @@
 /** Composes the watchdog: what looks for troubles, what announces them, and the heartbeat. */
 import { statfs } from 'node:fs/promises';
-import type { ChannelKind } from '../alert.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { isRunning } from '../features/conditions/daemons.ts';
 import { isSilent, type Knowing } from '../features/conditions/list.ts';
 import { createDetectors } from '../features/watchdog/detectors.ts';
-import { createHeartbeat, type Proof, reasonAgainst } from '../features/watchdog/heartbeat.ts';
+import { createHeartbeat, reasonAgainst } from '../features/watchdog/heartbeat.ts';
 import { createWatchdogRound } from '../features/watchdog/watchdog.ts';
 import { lookAtRedis } from '../redis/check.ts';
 import type { Turn } from '../redis/turns.ts';
@@ -34,22 +33,7 @@ const TURN_PART = 0.75;
 /** What Redis has not answered by then fails, and is tried again: a Redis that stands still may never answer. */
 const ANSWER_MS = 5000;
 
-/** What has to be proven between two heartbeats, and how long ago it was. */
-const proofsOf = ({ config, channels, health, now }: Context, canaries: ReadonlyMap<ChannelKind, number>): Proof[] => {
-  const proof = (lacking: string, at: number | undefined): Proof => ({
-    lacking,
-    agoMs: at === undefined ? at : Math.abs(now() - at),
-  });
-  return [
-    ...config.services.map(({ name }) => proof(`the service ${name} was not read`, health.provenAt(`service:${name}`))),
-    ...channels.flatMap(({ kind }) => [
-      proof(`no job has come through the queue of ${kind}`, canaries.get(kind)),
-      proof(`${kind} was not proven to work`, health.provenAt(`channel:${kind}`)),
-    ]),
-  ];
-};
-
-const openHeartbeat = (context: Context, known: Knowing, canaries: ReadonlyMap<ChannelKind, number>): Turn[] => {
+const openHeartbeat = (context: Context, known: Knowing): Turn[] => {
   const { config, maintenanceEveryMs, stopping, store, daemonId } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
@@ -61,10 +45,8 @@ const openHeartbeat = (context: Context, known: Knowing, canaries: ReadonlyMap<C
   const run = createHeartbeat({
     ...context,
     url,
-    reason: async () => {
-      const conditions = await withinTime(known.conditions(), ANSWER_MS);
-      return reasonAgainst({ conditions, proofs: proofsOf(context, canaries), withinMs });
-    },
+    reason: async () =>
+      reasonAgainst(await withinTime(known.conditions(), ANSWER_MS), context.health.lacking(withinMs)),
     isStarting: () => monotonic() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
     isOurs: async () => isSilent(known.own()) || withinTime(take(), ANSWER_MS),
@@ -74,12 +56,9 @@ const openHeartbeat = (context: Context, known: Knowing, canaries: ReadonlyMap<C
   return [{ name: 'heartbeat', everyMs, run }];
 };
 
-export type Watchdog = ReturnType<typeof openWatchdog>;
-
-export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => {
+export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing): Turn[] => {
   const { config, maintenanceEveryMs: everyMs, now } = context;
   const detect = openDetectors(context, verbs);
-  const canaries = new Map<ChannelKind, number>();
   const { announcer, outageNotifier } = verbs.dispatching;
   const announce = createWatchdogRound({ announcer, afterMs: config.watchdog.after, monotonic, now });
   const run = async (): Promise<void> => {
@@ -88,8 +67,5 @@ export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing) => 
     await announce(conditions, new Set(daemons.filter(isRunning).map(({ host }) => host)));
     await outageNotifier.complete(broken.map(({ outage }) => outage));
   };
-  return {
-    onCanary: (kind: ChannelKind): void => void canaries.set(kind, now()),
-    turns: [{ name: 'troubles of Tocsin itself', everyMs, run }, ...openHeartbeat(context, known, canaries)],
-  };
+  return [{ name: 'troubles of Tocsin itself', everyMs, run }, ...openHeartbeat(context, known)];
 };

@@ -4,7 +4,7 @@
  * is away, and a rollout or an operator should wait and look.
  */
 import { type Condition, rowOf } from '../condition.ts';
-import { iso } from '../time.ts';
+import { ageText, iso } from '../time.ts';
 
 interface LiveReport {
   status: 'ok' | 'stuck';
@@ -42,6 +42,7 @@ export const withAges = (report: HealthReport, now: number): object =>
 interface Loop {
   boundMs: number;
   beatAt: number;
+  hasTurned: boolean;
 }
 
 interface Check {
@@ -93,12 +94,12 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
   return {
     /** A loop that has to beat at least every `boundMs`, beginning now. */
     watchLoop: (name: string, boundMs: number): void => {
-      loops.set(name, { boundMs, beatAt: now() });
+      loops.set(name, { boundMs, beatAt: now(), hasTurned: false });
     },
-    /** The loop has turned. One that is not watched is ignored. */
-    beat: (name: string): void => {
+    /** The loop has turned, or could not: that is excused. One that is not watched is ignored. */
+    beat: (name: string, isExcused = false): void => {
       const loop = loops.get(name);
-      if (loop !== undefined) loop.beatAt = now();
+      if (loop !== undefined) loops.set(name, { ...loop, beatAt: now(), hasTurned: loop.hasTurned || !isExcused });
     },
     /** Epoch milliseconds; undefined for a loop that is not watched. */
     lastBeat: (name: string): number | undefined => loops.get(name)?.beatAt,
@@ -120,10 +121,19 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
       const own = checks.get(name);
       if (own?.result === 'none') checks.set(name, { ...known, provenWithinMs: own.provenWithinMs });
     },
-    /** Epoch milliseconds: its latest proof; undefined where it was never proven, or has failed since. */
-    provenAt: (name: string): number | undefined => {
-      const check = checks.get(name);
-      return check?.result === 'proven' ? check.at : undefined;
+    /** Which checks were not proven within so many milliseconds, and which loops did not turn: each in words. */
+    lacking: (withinMs: number): string[] => {
+      const lack = (what: string, at: number | false, boundMs = withinMs): string[] => {
+        if (at === false) return [`${what} yet`];
+        const agoMs = Math.abs(now() - at);
+        return agoMs <= Math.max(withinMs, boundMs) ? [] : [`${what} for ${ageText(agoMs)}`];
+      };
+      return [
+        ...[...checks].flatMap(([name, { result, at }]) => lack(`${name} was not proven`, result === 'proven' && at)),
+        ...[...loops].flatMap(([name, { boundMs, beatAt, hasTurned }]) =>
+          lack(`the loop ${name} has not turned`, hasTurned && beatAt, boundMs),
+        ),
+      ];
     },
 
     live: (): LiveReport => {

@@ -107,8 +107,6 @@ interface LoopWatchDependencies {
   /** How long the event loop was blocked. */
   delay: Pick<LoopDelay, 'worstMs'>;
   conditions: Pick<Conditions, 'settle'>;
-  /** Called with each canary that has come through. */
-  onCanary(kind: ChannelKind): void;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
   canaryLateMs?: number;
@@ -164,7 +162,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   const aloneSince = new Map<ChannelKind, number>();
 
   const lastBeat = (loop: string) => () => {
-    if (!isRedisReady()) health.beat(loop);
+    if (!isRedisReady()) health.beat(loop, true);
     return health.lastBeat(loop) ?? now();
   };
 
@@ -208,13 +206,12 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   const lookAt = async ({ kind, boundMs }: (typeof kinds)[number]): Promise<void> => {
     const passedAt = await sendCanary(kind).catch((error: unknown) => {
       // Redis refuses it: this says nothing of the worker.
-      health.beat(loopOf(kind));
+      health.beat(loopOf(kind), true);
       throw error;
     });
     if (passedAt > (seen.get(kind) ?? 0)) {
-      health.beat(loopOf(kind));
       // The first that is seen may be as old as the last daemon.
-      if (seen.has(kind)) dependencies.onCanary(kind);
+      health.beat(loopOf(kind), !seen.has(kind));
       lookAtOwn(kind);
     }
     seen.set(kind, passedAt);

@@ -23,7 +23,6 @@ const setUp = () => {
   const { lines, log } = createLines();
   const conditions = createConditions({ now });
   const stuck: string[] = [];
-  const canaries: string[] = [];
   const redis = { isReady: true };
   const delay = { worstMs: 0 };
   /** When each queue's last canary came through; a queue that stands still keeps its time. */
@@ -52,7 +51,6 @@ const setUp = () => {
     log,
     delay: { worstMs: () => delay.worstMs },
     conditions,
-    onCanary: (kind) => canaries.push(kind),
     onStuck: (reason) => stuck.push(reason),
     now,
   });
@@ -66,7 +64,7 @@ const setUp = () => {
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, conditions, canaries, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
+  return { health, lines, conditions, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
 };
 
 describe('the loop watch', () => {
@@ -95,11 +93,14 @@ describe('the loop watch', () => {
   });
 
   test('a canary counts from the second look on: the first that is seen may be as old as the last daemon', async () => {
-    const { canaries, run } = setUp();
+    const { health, run } = setUp();
     await run(1);
-    expect(canaries).toEqual([]);
+    expect(health.lacking(60_000)).toEqual([
+      'the loop deliver:slack has not turned yet',
+      'the loop deliver:email has not turned yet',
+    ]);
     await run(1);
-    expect(canaries.toSorted()).toEqual(['email', 'slack']);
+    expect(health.lacking(60_000)).toEqual([]);
   });
 
   test('a queue that takes no canary for a minute is a trouble until it takes one', async () => {

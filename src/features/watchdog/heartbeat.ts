@@ -7,36 +7,13 @@ import { startDeadline } from '../../net.ts';
 import type { Conditions } from '../../ops/conditions.ts';
 import type { Secret } from '../../secret.ts';
 import { shorten } from '../../text.ts';
-import { ageText } from '../../time.ts';
 
-/** Something that has to be proven again and again. */
-export interface Proof {
-  /** As a sentence begins: `the service main was not read`. */
-  lacking: string;
-  /** How long ago it was proven last; undefined for never. */
-  agoMs: number | undefined;
-}
-
-interface HeartbeatInput {
-  /** As all daemons know them; where Redis is silent, as this one does. */
-  conditions: readonly Condition[];
-  proofs: readonly Proof[];
-  /** Each has to be proven within it. */
-  withinMs: number;
-}
-
-/** Why there is no heartbeat, in a sentence; undefined where there is one. */
-export const reasonAgainst = ({ conditions, proofs, withinMs }: HeartbeatInput): string | undefined => {
+/** Why there is no heartbeat, in a sentence; undefined where there is one. `lacking`: what was not proven, see `ops/health.ts`. */
+export const reasonAgainst = (conditions: readonly Condition[], lacking: readonly string[]): string | undefined => {
   const redis = conditions.find(({ name }) => name === 'redis');
   // Nothing else can have been proven meanwhile.
   if (redis !== undefined) return redis.what;
-  const reasons = [
-    ...conditions.filter(({ name }) => rowOf(name).stopsHeartbeat).map(conditionText),
-    ...proofs.flatMap(({ lacking, agoMs }) => {
-      if (agoMs !== undefined && agoMs <= withinMs) return [];
-      return `${lacking} ${agoMs === undefined ? 'yet' : `for ${ageText(agoMs)}`}`;
-    }),
-  ];
+  const reasons = [...conditions.filter(({ name }) => rowOf(name).stopsHeartbeat).map(conditionText), ...lacking];
   return reasons.length === 0 ? undefined : reasons.join('; ');
 };
 

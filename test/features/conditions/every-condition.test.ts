@@ -136,7 +136,7 @@ test.each(found)('%s is reported once and shown everywhere, until it is over', a
   if (!isNote) expect(metrics).toContain(`tocsin_trouble{trouble="${name}"} 1`);
   expect(ready.troubles).toMatchObject([{ name, what }]);
   expect(ready.status).toBe(row.stopsReady ? 'not ready' : 'ok');
-  const reason = reasonAgainst({ conditions: known, proofs: [], withinMs: 1 });
+  const reason = reasonAgainst(known, []);
   expect(reason === undefined).toBe(!row.stopsHeartbeat);
   conditions.over(name, of);
   const after = await views();

@@ -1,29 +1,46 @@
 import { expect, test } from 'vitest';
 import type { Condition, ConditionName } from '../../../src/condition.ts';
 import { failUrlOf, reasonAgainst } from '../../../src/features/watchdog/heartbeat.ts';
+import { createHealth } from '../../../src/ops/health.ts';
 
 const UUID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
-const proven = (agoMs: number | undefined) => ({ lacking: 'slack was not proven to work', agoMs });
 const condition = (name: ConditionName): Condition => ({ name, of: 'x', what: `${name} is wrong`, why: 'because' });
 
-const reason = (changes: Partial<Parameters<typeof reasonAgainst>[0]>) =>
-  reasonAgainst({ conditions: [], proofs: [proven(1000)], withinMs: 60_000, ...changes });
-
 test('there is a heartbeat where everything was proven in the interval', () => {
-  expect(reason({})).toBeUndefined();
-  expect(reason({ proofs: [proven(60_000)] })).toBeUndefined();
-  expect(reason({ proofs: [proven(0), proven(61_000)] })).toBe('slack was not proven to work for 61 s');
-  expect(reason({ proofs: [proven(undefined)] })).toBe('slack was not proven to work yet');
+  expect(reasonAgainst([], [])).toBeUndefined();
+  expect(reasonAgainst([], ['channel:slack was not proven yet'])).toBe('channel:slack was not proven yet');
   const redis = { ...condition('redis'), what: 'Redis does not answer' };
-  expect(reason({ conditions: [condition('service'), redis] })).toBe('Redis does not answer');
+  expect(reasonAgainst([condition('service'), redis], ['service:main was not proven yet'])).toBe(
+    'Redis does not answer',
+  );
+});
+
+test('a check has to be proven again and again, and a loop to turn', () => {
+  let now = 1_000_000;
+  const health = createHealth({ now: () => now });
+  health.expect('channel:slack');
+  health.watchLoop('poll', 60_000);
+  expect(health.lacking(60_000)).toEqual(['channel:slack was not proven yet', 'the loop poll has not turned yet']);
+  health.beat('poll', true);
+  expect(health.lacking(60_000)).toHaveLength(2);
+  health.prove('channel:slack');
+  health.beat('poll');
+  now += 60_000;
+  expect(health.lacking(60_000)).toEqual([]);
+  now += 1000;
+  const both = ['channel:slack was not proven for 61 s', 'the loop poll has not turned for 61 s'];
+  expect(health.lacking(60_000)).toEqual(both);
+  expect(reasonAgainst([], both)).toBe(both.join('; '));
+  // A loop may take its own time.
+  expect(health.lacking(1000).length + health.lacking(90_000).length).toBe(2);
 });
 
 test('what stops alerts stops it, and no other trouble does', () => {
   for (const name of ['service', 'channel', 'queue'] as const) {
-    expect(reason({ conditions: [condition(name)] })).toBe(`${name} is wrong: because`);
+    expect(reasonAgainst([condition(name)], [])).toBe(`${name} is wrong: because`);
   }
   const others = (['dead', 'disk', 'clock', 'durability', 'destination', 'heartbeat'] as const).map(condition);
-  expect(reason({ conditions: others })).toBeUndefined();
+  expect(reasonAgainst(others, [])).toBeUndefined();
 });
 
 test.each([
