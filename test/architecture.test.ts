@@ -74,7 +74,7 @@ const FEATURES: Record<string, readonly string[]> = {
   mutes: ['announcements', 'names'],
   names: [],
   conditions: ['announcements', 'approval', 'names', 'reload', 'routes'],
-  'broken-destinations': ['announcements', 'conditions', 'names'],
+  'broken-destinations': ['announcements', 'conditions'],
   blindness: ['announcements', 'conditions'],
   fallback: ['announcements', 'names'],
   acknowledgement: ['announcements', 'mutes', 'names'],

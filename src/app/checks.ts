@@ -77,7 +77,7 @@ export const openBlindness = (
   dispatching: Dispatching,
   reading: Reading & { readersOf(service: string): readonly string[] },
 ) => {
-  const { config, store, health, mirror, scrub, now } = context;
+  const { config, store, mirror, scrub, now } = context;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const seenLate = WRITTEN_LATE_MS + everyMs;
@@ -96,8 +96,6 @@ export const openBlindness = (
     },
     countAlerts: createCount(store),
     tracksOf: (service) => reading.tracksOf(service),
-    answers: (service) =>
-      health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
     isOurs: (service) => reading.readersOf(service)[0] === context.id,
     onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
     unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),

@@ -36,42 +36,41 @@ const TIMEOUT_MS = 10_000;
 export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
   const { channels, health, failureLog, signal, askEveryMs = ASK_EVERY_MS, now } = dependencies;
   const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
-  const askedAt = new Map<ChannelKind, number>();
-  /** How often each has failed in a row. */
-  const failing = new Map<ChannelKind, number>();
+  /** `failures`: in a row. */
+  const asked = new Map<ChannelKind, { at: number; failures: number }>();
 
   const ask = async ({ kind, verify }: CheckedChannel, isProof = true): Promise<void> => {
-    askedAt.set(kind, now());
+    const { failures } = asked.get(kind) ?? { failures: 0 };
+    asked.set(kind, { at: now(), failures });
     try {
       await verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
       if (isProof) health.prove(`channel:${kind}`);
       failureLog.worked('channels', kind);
-      failing.delete(kind);
+      asked.set(kind, { at: now(), failures: 0 });
     } catch (error) {
       if (signal.aborted) return;
       health.fail(`channel:${kind}`, messageOf(error));
       failureLog.failed('channels', kind, error);
-      failing.set(kind, (failing.get(kind) ?? 0) + 1);
+      asked.set(kind, { at: now(), failures: failures + 1 });
     }
   };
 
-  const dueAfterMs = (kind: ChannelKind): number => {
-    const times = failing.get(kind);
-    return times === undefined ? everyMs : Math.min(everyMs, LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (times - 1));
+  const isDue = ({ kind }: CheckedChannel): boolean => {
+    const { at = Number.NEGATIVE_INFINITY, failures = 0 } = asked.get(kind) ?? {};
+    const againMs = failures === 0 ? everyMs : ASK_AGAIN_MS * 2 ** (failures - 1);
+    return now() - at >= Math.min(everyMs, failures === 0 ? everyMs : LATEST_AGAIN_MS, againMs);
   };
-
-  const isDue = (kind: ChannelKind, afterMs: number): boolean =>
-    now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= afterMs;
 
   return {
     /** To be called often: asks each channel only when that is due. */
     round: async (): Promise<void> => {
-      await Promise.all(channels.filter(({ kind }) => isDue(kind, dueAfterMs(kind))).map((one) => ask(one)));
+      await Promise.all(channels.filter(isDue).map((one) => ask(one)));
     },
     /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
     suspect: async (kind: ChannelKind): Promise<void> => {
       const channel = channels.find((one) => one.kind === kind);
-      if (!channel || failing.has(kind) || !isDue(kind, SUSPECT_EVERY_MS)) return;
+      const { at = Number.NEGATIVE_INFINITY, failures = 0 } = asked.get(kind) ?? {};
+      if (!channel || failures > 0 || now() - at < SUSPECT_EVERY_MS) return;
       // A token may be valid and still not be allowed to send: after a refusal this proves nothing.
       await ask(channel, false);
     },

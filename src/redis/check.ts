@@ -78,14 +78,8 @@ const checkSettings = (info: Info): RedisFinding[] => {
 
 const isAnswer = (error: Error): boolean => error.name === 'ReplyError' || troubleOf(error, '') !== undefined;
 
-interface NodeAnswer {
-  /** What it says of itself; undefined where it does not answer in time. */
-  info: Info | Error | undefined;
-  /** How far its clock is ahead of ours, in milliseconds; NaN where it does not say. */
-  aheadMs: number;
-}
-
-const askNode = async (node: Redis, patience: Patience, now: () => number): Promise<NodeAnswer> => {
+/** `info` is undefined where it does not answer in time; `aheadMs` is of its clock, and NaN where it does not say. */
+const askNode = async (node: Redis, patience: Patience, now: () => number) => {
   const askedAt = now();
   // An error of the connection is no answer to INFO. What ended the connection comes as an event.
   const asked = node.info().catch((error: Error) => (isAnswer(error) ? error : new Promise<never>(() => {})));
@@ -96,7 +90,7 @@ const askNode = async (node: Redis, patience: Patience, now: () => number): Prom
 };
 
 /** In a Cluster the keys may be on any master. */
-const askNodes = async (redis: RedisClient, patience: Patience, now = Date.now): Promise<NodeAnswer[]> => {
+const askNodes = async (redis: RedisClient, patience: Patience, now = Date.now) => {
   const isCluster = redis instanceof Cluster;
   if (isCluster) await answerOf(redis.ping(), patience);
   return Promise.all((isCluster ? redis.nodes('master') : [redis]).map((node) => askNode(node, patience, now)));
@@ -107,7 +101,7 @@ const unreachable = (trouble?: RedisTrouble): RedisFinding => ({
   message: `Redis does not answer: ${trouble === undefined ? 'n' : `${trouble.message}. N`}othing can be queued or delivered until it does.`,
 });
 
-const inspect = ({ info }: NodeAnswer): RedisFinding[] => {
+const inspect = ({ info }: { info: Info | Error | undefined }): RedisFinding[] => {
   if (info instanceof Map) return [...checkVersion(info), ...checkSettings(info)];
   if (!(info instanceof Error) || troubleOf(info, '') !== undefined) return [unreachable()];
   const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;

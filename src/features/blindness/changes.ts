@@ -2,7 +2,7 @@
 import { type Announced, type Over, overAmong } from '../conditions/store.ts';
 
 /** An announcement: without members it is the service as a whole, else these protocols. */
-export const isWhole = ({ members }: Pick<Announced, 'members'>): boolean => members.length === 0;
+const isWhole = ({ members }: Pick<Announced, 'members'>): boolean => members.length === 0;
 
 /** Stands for the service beside names of protocols. */
 export const WHOLE = '';

@@ -20,8 +20,6 @@ interface BlindnessCheckDependencies {
   countAlerts(service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp>;
   /** What is read of a service: every track that its polls ask for. */
   tracksOf(service: string): Promise<Track[]>;
-  /** The service answers this daemon, as far as is known. Asked only while nothing of it is known to be polled. */
-  answers(service: string): boolean;
   /** Called after each look with the protocols that were not read for three intervals. */
   onUnread(service: string, protocols: readonly string[], watched: number): void;
   /** One daemon announces: another one sees a little later what was read, and would say again that it is not. */
@@ -81,7 +79,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
 });
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, announcer, destinationsOf, tracksOf, answers, onUnread, isOurs, unreadAfterMs, limits, monotonic } =
+  const { watch, announcer, destinationsOf, tracksOf, reasonOf, onUnread, isOurs, unreadAfterMs, limits, monotonic } =
     dependencies;
   const say = createWords(dependencies);
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
@@ -97,7 +95,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
   const look = async (service: string) => {
     const readings = readingsOf(await watch.look(service, await tracksOf(service)));
     const watched = [...readings.keys()];
-    const isSilent = watched.length === 0 && !answers(service);
+    const isSilent = watched.length === 0 && reasonOf(service, []) !== undefined;
     const silentMs = sinceFirst(silentSince, service, isSilent);
     if (watched.length === 0) readings.set(WHOLE, { wasRead: !isSilent, unreadMs: silentMs });
     return { readings, watched };

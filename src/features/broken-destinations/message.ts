@@ -118,15 +118,9 @@ export const brokenText = (input: BrokenInput): string => {
   ].join('\n');
 };
 
-interface RecoveredInput extends Subject {
-  since: string;
-  message: string;
-  waiting: number;
-  dead: number;
-  hasFallback: boolean;
-  /** Epoch milliseconds. */
-  now: number;
-}
+/** `now`: epoch milliseconds. */
+type RecoveredInput = Subject &
+  Pick<BrokenInput, 'since' | 'message' | 'waiting' | 'dead' | 'hasFallback'> & { now: number };
 
 /** That it works comes first: how many waited and what becomes of them, how many died; then how long it lasted, and why. */
 export const recoveredText = (input: RecoveredInput): string => {

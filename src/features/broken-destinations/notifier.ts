@@ -12,7 +12,7 @@ import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, type Announcer, type Group, lastLine } from '../conditions/announcer.ts';
 import type { Outage, OutageStore } from '../conditions/outages.ts';
-import { GROUPS, idOf, labelsOf } from '../conditions/store.ts';
+import { GROUPS, labelsOf } from '../conditions/store.ts';
 import { brokenText, movedText, recoveredText, subjectName } from './message.ts';
 
 interface OutageNotifierDependencies {
@@ -134,7 +134,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   const complete = async (current: readonly Outage[]): Promise<void> => {
     const isLeft = ({ since, notHeard, isAnnounced }: Outage): boolean =>
       !isAnnounced && (notHeard !== undefined || now() - Date.parse(since) > LEFT_AFTER_MS);
-    for (const one of current.filter(isLeft)) await announcer.tell(groupOf(idOf(one), []), one);
+    for (const one of current.filter(isLeft)) await announcer.tell(groupOf(one.id ?? one.key, []), one);
   };
 
   return { onBroken, onRecovered, complete };

@@ -8,7 +8,7 @@ import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
-import { type Announced, type AnnouncedStore, brokenAmong, idOf, labelsOf, type Over } from './store.ts';
+import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
 
 /** Beginnings of one thing that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;
@@ -17,7 +17,7 @@ const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes 
 export const lastLine = (times: number): string => (times < ANNOUNCED_AN_HOUR ? '' : `\n${COMES_AND_GOES}`);
 
 interface AnnouncerDependencies {
-  store: Pick<AnnouncedStore, 'list' | 'change' | 'inForce' | 'count'>;
+  store: Pick<AnnouncedStore, 'list' | 'change' | 'update' | 'inForce' | 'count'>;
   locks: Pick<Locks, 'take'>;
   announce: Announce;
   /** Who is to hear of it before the fallback is. */
@@ -56,7 +56,7 @@ export interface Ending {
   said: Announced['said'];
 }
 
-export interface News {
+interface News {
   begun: readonly Beginning[];
   ended: readonly Ending[];
 }
@@ -82,24 +82,15 @@ const createReaders =
     return { readers: working[first] ?? [], arePeople: first === 2, isAnybody: all.length > 0 };
   };
 
-/** Changes what is kept of it. Undefined where it is over meanwhile. */
-const createUpdate =
-  ({ store }: Pick<AnnouncerDependencies, 'store'>) =>
-  async (group: string, one: Announced, next: (kept: Announced) => Announced | undefined) => {
-    const isSame = (kept: Announced | undefined): kept is Announced => kept?.key === one.key;
-    const kept = await store.change(group, idOf(one), (before) => (isSame(before) ? next(before) : before));
-    return isSame(kept) ? kept : undefined;
-  };
-
 /** Who was to get an announcement that died has not heard of it; where nobody has, the next round tells others. */
-const createDied = ({ store, groups = [] }: AnnouncerDependencies) => {
-  const update = createUpdate({ store });
-  return async ({ id }: Destination, alerts: readonly Alert[]): Promise<void> => {
+const createDied =
+  ({ store, groups = [] }: AnnouncerDependencies) =>
+  async ({ id }: Destination, alerts: readonly Alert[]): Promise<void> => {
     const items = new Set(alerts.filter(isAnnouncement).map(({ itemId }) => itemId));
     for (const group of items.size === 0 ? [] : groups) {
       const all = (await store.list(group)).filter((one) => items.has(announcementItem(one)));
       for (const one of all.filter(({ announcedTo }) => announcedTo.some((reader) => reader.id === id))) {
-        await update(group, one, (kept) => {
+        await store.update(group, one, (kept) => {
           const announcedTo = kept.announcedTo.filter((reader) => reader.id !== id);
           const notHeard = [...(kept.notHeard ?? []), id];
           return { ...kept, announcedTo, notHeard, isAnnounced: kept.isAnnounced && announcedTo.length > 0 };
@@ -107,14 +98,12 @@ const createDied = ({ store, groups = [] }: AnnouncerDependencies) => {
       }
     }
   };
-};
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
 export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   const { store, locks, announce, log, now } = dependencies;
   const readersOf = createReaders(dependencies);
-  const update = createUpdate(dependencies);
 
   const sayBegun = ({ said, announcedTo }: Announced, announcement: string | undefined, but = ''): void =>
     log.error({ ...said.fields, announcement, announcedTo: labelsOf(announcedTo) }, `${said.text}${but}`);
@@ -124,12 +113,12 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     if (one.announcedTo.length > 0) return one;
     const { readers, isAnybody } = await readersOf(group, one);
     if (readers.length > 0) {
-      return update(group.name, one, (kept) =>
+      return store.update(group.name, one, (kept) =>
         kept.announcedTo.length > 0 ? kept : { ...kept, announcedTo: readers },
       );
     }
     if (isFirst) sayBegun(one, undefined, isAnybody ? UNHEARD : ', and it is announced to nobody');
-    if (isFirst && !isAnybody) await update(group.name, one, (kept) => ({ ...kept, isAnnounced: true }));
+    if (isFirst && !isAnybody) await store.update(group.name, one, (kept) => ({ ...kept, isAnnounced: true }));
     return undefined;
   };
 
@@ -140,7 +129,7 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     if (chosen === undefined) return;
     const { about, key, text: message, since, announcedTo } = chosen;
     const announcement = await announce({ about, key, message }, Date.parse(since), announcedTo);
-    await update(group.name, chosen, (kept) => ({ ...kept, isAnnounced: kept.announcedTo.length > 0 }));
+    await store.update(group.name, chosen, (kept) => ({ ...kept, isAnnounced: kept.announcedTo.length > 0 }));
     sayBegun(chosen, announcement);
   };
 
@@ -183,7 +172,9 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     const announcement = readers.length === 0 ? undefined : await announce(news, now(), readers);
     for (const one of of) {
       const members = left(one);
-      await update(group.name, one.announced, (kept) => (members.length === 0 ? undefined : { ...kept, members }));
+      await store.update(group.name, one.announced, (kept) =>
+        members.length === 0 ? undefined : { ...kept, members },
+      );
     }
     log.info({ ...said.fields, announcement, announcedTo: labelsOf(readers) }, said.text);
   };

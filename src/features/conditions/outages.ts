@@ -1,6 +1,6 @@
 /** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/record.ts`. */
 import type { Cluster, Redis } from 'ioredis';
-import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import { CHANNEL_KINDS } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import type { Condition } from '../../condition.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
@@ -51,18 +51,11 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: 
 
 export type OutageStore = ReturnType<typeof createOutageStore>;
 
-/** A destination or a sender that is broken now, by its id, and what is said of it. */
-export interface CurrentOutage {
-  id: string;
-  kind: ChannelKind;
-  outage: Outage;
-  condition: Condition;
-}
-
+/** What is broken now of these and their senders, and what is said of it. */
 export const currentOutages = async (
   outages: Pick<OutageStore, 'get'>,
   destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
-): Promise<CurrentOutage[]> => {
+) => {
   const senders = CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, what: kindFacts(kind).words.none }));
   const subjects = [...senders, ...destinations.map((one) => ({ ...one, what: `${nameOf(one)} takes no alerts` }))];
   const found = await outages.get(subjects.map(({ id }) => id));
@@ -78,3 +71,5 @@ export const currentOutages = async (
     return [{ id, kind, outage, condition }];
   });
 };
+
+export type CurrentOutage = Awaited<ReturnType<typeof currentOutages>>[number];

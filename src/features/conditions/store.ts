@@ -40,9 +40,6 @@ export const overAmong = <T extends Announced>(all: readonly T[], isOver: (membe
     .map((announced): Over<T> => ({ announced, members: announced.members.filter((one) => isOver(one, announced)) }))
     .filter(({ members }) => members.length > 0);
 
-/** Its record is known by it. */
-export const idOf = ({ id, key }: Pick<Announced, 'id' | 'key'>): string => id ?? key;
-
 /** For a log line, which names one of them, and how many there are. */
 export const fewOf = (protocols: readonly string[]): object =>
   protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
@@ -98,8 +95,21 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
     return isChanged === 1 ? changed : change(group, id, next);
   };
 
+  /** The same of just this one. Undefined where it is over, or another one has its place. */
+  const update = async (
+    group: string,
+    one: Announced,
+    next: (kept: Announced) => Announced | undefined,
+  ): Promise<Announced | undefined> => {
+    const isSame = (kept: Announced | undefined): kept is Announced => kept?.key === one.key;
+    const kept = await change<Announced, Announced | undefined>(group, one.id ?? one.key, (before) =>
+      isSame(before) ? next(before) : before,
+    );
+    return isSame(kept) ? kept : undefined;
+  };
+
   return {
-    change,
+    ...{ change, update },
     get,
     /** The first to begin comes first. */
     list: async <T extends Announced>(group: string): Promise<T[]> => {

@@ -17,8 +17,8 @@ interface ProbeTimesDependencies {
   requestsPerSecond: number;
   /** What the operator expects of a protocol, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
-  /** How often each is asked for, where there are few. Default `USUAL_MS`. */
-  leastMs?: number;
+  /** How often each is asked for, where there are few. */
+  leastMs: number;
   monotonic(): number;
 }
 
@@ -34,7 +34,7 @@ const placeOf = (service: string, protocol: string): number =>
 
 /** When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests. */
 export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
-  const { requestsPerSecond, expectEvery, leastMs = USUAL_MS, monotonic } = dependencies;
+  const { requestsPerSecond, expectEvery, leastMs, monotonic } = dependencies;
   /** `paidUntil`: until then the requests that were sent use up the share of the budget. */
   const services = new Map<string, { next: Map<string, number>; paidUntil: number }>();
 

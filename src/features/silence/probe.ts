@@ -52,15 +52,8 @@ export const noteDates = (habit: Habit, dates: readonly number[], { now, atMost 
   return { from: habit.from, ...(newest === undefined ? {} : { newest }), days };
 };
 
-interface Usual {
-  /** On average one comes so often, in milliseconds. */
-  everyMs: number;
-  /** Longer than this is silence. */
-  silentAfterMs: number;
-}
-
-/** Undefined while too little is known. */
-export const usualOf = (habit: Habit, now: number): Usual | undefined => {
+/** On average one comes every `everyMs`, and longer than `silentAfterMs` is silence. Undefined while too little is known. */
+export const usualOf = (habit: Habit, now: number): { everyMs: number; silentAfterMs: number } | undefined => {
   const knownMs = Math.min(now - habit.from, HABIT_MS);
   const days = recent(habit, now).map(([, day]) => day);
   const count = days.reduce((sum, day) => sum + day.count, 0);
@@ -138,18 +131,12 @@ const newestIn = ({ newest, from }: Habit): number => newest ?? from;
 
 export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
   /** Without statistics it is learned as it goes. Where the service as a whole fails, so does the question that follows. */
-  const countOrNone: ProbeDependencies['count'] = async (...asked) => {
-    try {
-      return await count(...asked);
-    } catch (error) {
-      if (error instanceof ServiceError) return undefined;
-      throw error;
-    }
-  };
-
   const begin = async (service: string, protocol: string, signal: AbortSignal): Promise<Habit> => {
     const now = clock(service);
-    const total = await countOrNone(service, protocol, now - HABIT_MS, signal);
+    const total = await count(service, protocol, now - HABIT_MS, signal).catch((error: unknown) => {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    });
     return newHabit(now - (total !== undefined && total <= MOST_LEARNED ? HABIT_MS : BACK_MS));
   };
 

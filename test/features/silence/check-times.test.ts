@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProbeTimes } from '../../../src/features/silence/check.ts';
+import { createProbeTimes, USUAL_MS } from '../../../src/features/silence/check.ts';
 
 const HOUR = 3_600_000;
 
@@ -7,6 +7,7 @@ const setUp = ({ requestsPerSecond = 4, expected = {} as Record<string, number> 
   const world = { now: 0 };
   const times = createProbeTimes({
     requestsPerSecond,
+    leastMs: USUAL_MS,
     expectEvery: (protocol) => expected[protocol],
     monotonic: () => world.now,
   });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { type Announced, createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
-import { createProbeTimes, createSilenceCheck } from '../../../src/features/silence/check.ts';
+import { createProbeTimes, createSilenceCheck, USUAL_MS } from '../../../src/features/silence/check.ts';
 import { createHabitStore, createProbe } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
@@ -79,7 +79,7 @@ const setUp = () => {
         },
       }),
       destinationsOf: async () => [],
-      times: createProbeTimes({ requestsPerSecond: 4, expectEvery, monotonic: () => world.now }),
+      times: createProbeTimes({ requestsPerSecond: 4, leastMs: USUAL_MS, expectEvery, monotonic: () => world.now }),
       protocolsOf: async () => [...world.dates.keys()],
       expectEvery,
       clock: () => world.now,
