@@ -56,7 +56,7 @@ export interface Ending {
   said: Announced['said'];
 }
 
-interface News {
+export interface News {
   begun: readonly Beginning[];
   ended: readonly Ending[];
 }
