@@ -8,10 +8,9 @@ import type { Ledger } from './ledger.ts';
 
 type Identified = Pick<Alert, 'id' | 'source' | 'protocol' | 'txHash'>;
 
-/** A transaction that one of them does not name may be the same. */
+/** One that names no transaction is the known one. One that names a transaction where none was named is news. */
 const isSame = (known: Pick<Alert, 'protocol' | 'txHash'>, { protocol, txHash }: Identified): boolean =>
-  known.protocol === protocol &&
-  (known.txHash === undefined || txHash === undefined || known.txHash.toLowerCase() === txHash.toLowerCase());
+  known.protocol === protocol && (txHash === undefined || known.txHash?.toLowerCase() === txHash.toLowerCase());
 
 /** The same alerts, each with the id that is its own. */
 export const createDistinguish =

@@ -25,7 +25,7 @@ export interface Inspection {
 }
 
 export interface Notification {
-  /** The service's own id, in case it gives one: none is documented. */
+  /** The service's own id, in case it gives one: none is documented, and it may be another one's. */
   id?: string;
   message: string;
   protocol: string;
@@ -123,9 +123,9 @@ export const decodeNotification = (raw: JsonValue, askedProtocols: readonly stri
   return { ok: true, item: { ...notification, ...optional('id', ownId(object)) } };
 };
 
-/** Identity of a notification: its own id, else derived from protocol, creation time and message. */
+/** Identity of a notification: with its own id, else with its creation time. Who writes it may give it the id of another one. */
 export const notificationId = ({ id, protocol, message, raw }: Notification): string =>
-  id ?? contentId(protocol, createdKey(raw), message);
+  contentId(protocol, id ?? createdKey(raw), message);
 
 /** Sorts the elements of a page into items and malformed ones. Depth is checked here, once, for all that comes after. */
 export const collect = <T>(

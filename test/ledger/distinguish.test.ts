@@ -39,6 +39,14 @@ test('it is the same where the transaction is not named, or spelt otherwise, and
   expect(other).not.toBe(FIRST.id);
 });
 
+test('who had an alert that named no transaction has not heard of one that does', async () => {
+  const { txHash: _, ...nameless } = FIRST;
+  const idsOf = await setUp(nameless);
+  const [same, other] = await idsOf(nameless, FIRST);
+  expect(same).toBe(FIRST.id);
+  expect(other).not.toBe(FIRST.id);
+});
+
 test('a stored notification has no id that somebody gives', async () => {
   const stored = notificationAlert('Something was seen');
   const idsOf = await setUp(stored);

@@ -75,3 +75,28 @@ test('who makes himself an admin of a contract is told of, and does not pass for
   Object.assign(asset, { privilegedMethods: [] });
   await told(owner('Vault'), `The protocol “Vault” has other privileged methods ${AT}`);
 });
+
+test('a change that came too often to be told is followed by no daemon that comes after', async () => {
+  const { world, service, owner, told, daemon } = await watch(['Vault', 'Bridge']);
+  for (const to of ['b1@example.com', 'b2@example.com', 'b3@example.com']) {
+    service.replaceChannels({ protocol: 'Bridge' }, email(to));
+    await told(to, `The protocol “Bridge” has other channels ${AT}`);
+  }
+  service.replaceChannels({ protocol: 'Bridge' }, email(EVIL));
+  service.changeProtocol({ protocol: 'Vault' }, { tracking: false });
+  // The listing that had this had the other one, too.
+  await told(owner('Vault'), `The protocol “Vault” has other tracking ${AT}`);
+  const second = await world.start();
+  await second.watching();
+  await daemon.stop();
+  service.changeProtocol({ protocol: 'Vault' }, { tracking: true });
+  await told(owner('Vault'), `The protocol “Vault” has other tracking ${AT}`, 2);
+  const [{ txHash: first } = expect.unreachable()] = world.critical('Bridge');
+  await told('b3@example.com', first);
+  await second.stop();
+  const last = await world.start();
+  await last.watching();
+  const [{ txHash: next } = expect.unreachable()] = world.critical('Bridge');
+  await told('b3@example.com', next);
+  for (const hash of [first, next]) expect(mailsTo(world, EVIL, hash)).toEqual([]);
+});

@@ -74,7 +74,7 @@ export const ATTACK_CASES: Readonly<Record<string, number>> = {
   'test/scenario/large-item.test.ts': 1,
   'test/scenario/queues-page.test.ts': 2,
   'test/scenario/secrets.test.ts': 1,
-  'test/scenario/tripwire-attacks.test.ts': 3,
+  'test/scenario/tripwire-attacks.test.ts': 4,
   'test/scenario/tripwire.test.ts': 2,
   'test/scenario/unheard.test.ts': 8,
   'test/secret.test.ts': 16,

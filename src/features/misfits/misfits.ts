@@ -8,7 +8,7 @@ import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import type { Item, ItemPage } from '../../item.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { Stream } from '../../poll/stream.ts';
-import { listText, namesText, nameText, plainName, shorten } from '../../text.ts';
+import { capital, listText, namesText, nameText, plainName, serviceText, shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
@@ -63,11 +63,12 @@ const keyOf = ({ itemId, txHash = '' }: Item): string => JSON.stringify([itemId,
 
 const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: readonly string[]): string =>
   [
-    `The monitoring service ${service} lists inspections that do not fit its interface, of ${namesText(names)}.`,
+    `${capital(serviceText(service))} lists strange inspections for ${namesText(names)}.`,
     ...names
       .slice(0, NAMED)
       .map((name) => `- ${nameText(name)}: ${listText([...(found.get(name)?.oddities ?? [])], ODDITIES)}`),
     ...(names.length > NAMED ? [`- and ${names.length - NAMED} more`] : []),
+    'What names another protocol is sent to the people of the protocol that it is listed for, unless the list of the other one has it. What cannot be read is not sent.',
     `${TO_DO}look at the protocol's transactions, and ask the people who run the service: somebody may want alerts to be missed. \`tocsin inspections list\` shows the last inspections.`,
   ].join('\n');
 
@@ -77,7 +78,7 @@ const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: nu
     ...{ key: `misfits ${service} ${iso(at)}`, since: iso(at), members },
     words: (names) => begunText(service, found, names),
     said: {
-      text: 'the service lists inspections that do not fit its interface',
+      text: 'the service lists strange inspections',
       fields: { service, ...fewOf(members) },
     },
   };
@@ -86,8 +87,8 @@ const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: nu
 const endingOf = (service: string, over: Over): Ending => ({
   of: [over],
   words: () =>
-    `The monitoring service ${service} lists nothing any more that does not fit its interface, of ${namesText(over.members)}.`,
-  said: { text: 'inspections fit the interface again', fields: { service, ...fewOf(over.members) } },
+    `${capital(serviceText(service))} has listed no strange inspections for an hour, for ${namesText(over.members)}.`,
+  said: { text: 'the service lists no strange inspections any more', fields: { service, ...fewOf(over.members) } },
 });
 
 /** What waits until the protocol that it names has had its time. */

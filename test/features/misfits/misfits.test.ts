@@ -98,7 +98,7 @@ test('decoys take no room of another protocol, and hide none that comes later', 
   note('Vault', [real]);
   await round(WAIT);
   expect(forwarded.at(-1)).toBe(`${real.itemId} Vault`);
-  expect(said[1]).toContain('of “Vault”.');
+  expect(said[1]).toContain('for “Vault”.');
 });
 
 test('what cannot be understood is told with its protocol, and its end an hour after it was last seen', async () => {
@@ -110,5 +110,5 @@ test('what cannot be understood is told with its protocol, and its end an hour a
   await round(HOUR - 1);
   expect(said).toHaveLength(1);
   await round(1);
-  expect(said[1]).toContain('nothing any more that does not fit its interface, of “Vault”. (1)');
+  expect(said[1]).toContain('no strange inspections for an hour, for “Vault”. (1)');
 });
