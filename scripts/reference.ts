@@ -7,12 +7,12 @@ import { metricsReference } from './reference/metrics.ts';
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), 'utf8');
 
-export const EXAMPLE_FILE = 'config/tocsin.example.yaml';
+export const EVERY_KEY_FILE = 'docs/every-key.yaml';
 export const RULES_FILE = 'config/prometheus-rules.yml';
 
 /** What each file has to say, by its path. */
 export const references = async (): Promise<Record<string, string>> => ({
-  'docs/configuration.md': configurationReference(await read(EXAMPLE_FILE)),
+  'docs/configuration.md': configurationReference(await read(EVERY_KEY_FILE)),
   'docs/metrics.md': await metricsReference(await read(RULES_FILE)),
 });
 

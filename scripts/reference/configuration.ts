@@ -133,8 +133,8 @@ const HEAD = `# Configuration
 ${MADE}
 
 Tocsin reads one YAML file: \`--config FILE\`, else \`$TOCSIN_CONFIG\`, else \`config/tocsin.yaml\`. \`tocsin init\` writes a
-small one. [config/tocsin.example.yaml](../config/tocsin.example.yaml) is a whole one to copy from, with the same
-explanations. \`tocsin check\` finds every mistake with its line, and \`tocsin schema\` prints a JSON Schema for editors.
+small one, and [config/tocsin.example.yaml](../config/tocsin.example.yaml) is one to read on the first day.
+[every-key.yaml](every-key.yaml) has every key to copy from, with the same explanations. \`tocsin check\` finds every mistake with its line, and \`tocsin schema\` prints a JSON Schema for editors.
 
 - A **duration** is a whole number and a unit: \`500ms\`, \`15s\`, \`10m\`, \`24h\`, \`7d\`.
 - A **secret** is shown nowhere: not in logs, metrics, errors or pages.
@@ -146,7 +146,7 @@ explanations. \`tocsin check\` finds every mistake with its line, and \`tocsin s
 - A running daemon takes a changed config by itself; [reload.md](reload.md) says what needs a restart.
 `;
 
-/** `exampleText`: config/tocsin.example.yaml. Keys that are off there are switched on. */
+/** `exampleText`: docs/every-key.yaml. Keys that are off there are switched on. */
 export const configurationReference = (exampleText: string): string => {
   const example: unknown = parse(exampleText.replace(/^( *)#(?=\S| {2})/gm, '$1'));
   const schema = inputJsonSchema() as Schema;

@@ -40,7 +40,7 @@ export const serviceText = ({ baseUrl }: ServiceAnswers): string =>
 export const configText = (service: ServiceAnswers, channel: ChannelAnswers, envFile: string): string =>
   [
     '# Tocsin reads the monitoring service below and sends its alerts to people and programs.',
-    '# This is all that is needed; config/tocsin.example.yaml explains every key.',
+    '# This is all that is needed; docs/configuration.md explains every key.',
     `# The values of \${NAME} come from the environment, or from ${envFile} beside this file.`,
     '# After a change run `tocsin check --online`.',
     '',

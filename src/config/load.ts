@@ -25,7 +25,7 @@ const NO_PROXY = 'must be the http or https URL of a proxy, like http://user:pas
 
 /** For somebody who starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
-  '. Make it: tocsin init asks for what is needed; config/tocsin.example.yaml has every key. Or name another with --config';
+  '. Make it: tocsin init asks for what is needed, and config/tocsin.example.yaml is one to copy. Or name another with --config';
 
 const fail = (problems: readonly ConfigProblem[]): never => {
   throw new ConfigError(problems);

@@ -7,7 +7,7 @@ import { parseConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { SMALL } from './samples.ts';
 
-const EXAMPLE = readFileSync(new URL('../../config/tocsin.example.yaml', import.meta.url), 'utf8');
+const EXAMPLE = readFileSync(new URL('../../docs/every-key.yaml', import.meta.url), 'utf8');
 const MARK = 'zq9Secret7xk';
 
 const environment = {

@@ -1,4 +1,4 @@
-/** config/tocsin.example.yaml is what operators start from: it has to load, to be complete, and to be true. */
+/** docs/every-key.yaml is what operators copy from: it has to load, to be complete, and to be true. And the example config. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument } from 'yaml';
@@ -7,7 +7,8 @@ import { parseConfig } from '../../src/config/load.ts';
 import { inputJsonSchema } from '../../src/config/schema.ts';
 import { ConfigError } from '../../src/errors.ts';
 
-const FILE = 'config/tocsin.example.yaml';
+const FILE = 'docs/every-key.yaml';
+const EXAMPLE = 'config/tocsin.example.yaml';
 const TEXT = readFileSync(new URL(`../../${FILE}`, import.meta.url), 'utf8');
 /** With the keys that are off switched on. */
 const FULL = TEXT.replace(/^( *)#(?=\S| {2})/gm, '$1');
@@ -136,7 +137,7 @@ const problemsOf = (text: string, variables: Record<string, string>): string[] =
   }
 };
 
-describe('the example config', () => {
+describe('the config with every key', () => {
   it('loads with the variables that it names, and with no other', () => {
     expect(problemsOf(TEXT, environment)).toEqual([]);
     const named = [...TEXT.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
@@ -161,7 +162,7 @@ describe('the example config', () => {
       return `${path}: names a file that cannot be read: ${file}.pem: there is no such file`;
     });
 
-  it.each([FILE, 'config/demo.yaml'])('%s sets up every kind of channel', (file) => {
+  it.each([FILE, EXAMPLE, 'config/demo.yaml'])('%s sets up every kind of channel', (file) => {
     const { channels } = parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')) as { channels: object };
     expect(Object.keys(channels).toSorted()).toEqual(CHANNEL_KINDS.toSorted());
   });
@@ -248,4 +249,17 @@ describe('the example config', () => {
     expect(compared.length).toBeGreaterThan(30);
     for (const { path, value } of compared) expect({ path, value }).toEqual({ path, value: withDefault.get(path) });
   });
+});
+
+it('the example is short, loads with the same variables, and says nothing that is not so anyway', () => {
+  const text = readFileSync(new URL(`../../${EXAMPLE}`, import.meta.url), 'utf8');
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+  expect(problemsOf(text, environment)).toEqual([]);
+  const on = shownIn(parseDocument(text, { lineCounter: new LineCounter() }).contents);
+  const defaults = new Map(
+    schemaKeys.flatMap(({ path, fallback }) => (fallback === undefined ? [] : [[path, fallback]])),
+  );
+  const stated = on.filter(({ path, value }) => defaults.has(path) && typeof value !== 'object');
+  expect(stated.map(({ path, value }) => [path, value])).toEqual(stated.map(({ path }) => [path, defaults.get(path)]));
+  expect(stated.length).toBeGreaterThan(2);
 });

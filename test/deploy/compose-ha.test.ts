@@ -218,7 +218,7 @@ describe.each(COMPOSE_FILES)('%s', (file) => {
   test('the daemons get the variables of the example config, and a bound on memory', async () => {
     const { services } = await readCompose(file);
     const example = await readProject('config/tocsin.example.yaml');
-    const named = [...example.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
+    const named = [...example.matchAll(/^[^#\n]*\$\{([A-Z_]+)\}/gm)].map(([, name]) => name);
     const daemons = Object.entries(services).filter(([name]) => name.startsWith('tocsin'));
     expect(daemons.length).toBeGreaterThan(0);
     for (const [, { environment = {}, mem_limit }] of daemons) {

@@ -144,7 +144,7 @@ test('config and variables together are a config that works, and no secret is gi
   const { TOCSIN_REDIS_URL, REDIS_PASSWORD, ...secrets } = given;
   expect(Object.values({ ...secrets, REDIS_PASSWORD }).join('')).toBe('');
   const example = await readProject('config/tocsin.example.yaml');
-  const named = [...example.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
+  const named = [...example.matchAll(/^[^#\n]*\$\{([A-Z_]+)\}/gm)].map(([, name]) => name);
   expect(Object.keys(secrets).toSorted()).toEqual(named.toSorted());
   expect(await readProject('.gitignore')).toContain(`/${FOLDER}/secrets.env\n`);
 

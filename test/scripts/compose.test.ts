@@ -183,7 +183,7 @@ test('podman-compose takes it, also without .env: no file of variables, and name
   const { text, services } = await setUp();
   expect(text).not.toContain('env_file');
   const example = await read('config/tocsin.example.yaml');
-  const named = [...example.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
+  const named = [...example.matchAll(/^[^#\n]*\$\{([A-Z_]+)\}/gm)].map(([, name]) => name);
   const passedOn = Object.entries(services.tocsin.environment).flatMap(([name, value]) =>
     value === null ? [name] : [],
   );

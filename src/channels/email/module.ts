@@ -43,7 +43,7 @@ export const email: ChannelModule<EmailConfig> = {
     hasRelay: true,
     linesOf: ({ relay }, { quoted, secret }) => [
       '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
-      '  # certificate of its own, or without TLS, see tls and ca in config/tocsin.example.yaml.',
+      '  # certificate of its own, or without TLS, see tls and ca in docs/every-key.yaml.',
       '  email:',
       `    from: ${quoted(relay?.from ?? '')}`,
       '    smtp:',
