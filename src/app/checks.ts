@@ -98,8 +98,12 @@ export const openBlindness = (
     tracksOf: (service) => reading.tracksOf(service),
     isOurs: (service) => reading.readersOf(service)[0] === context.id,
     onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
-    unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
-    limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
+    limits: {
+      unreadAfter: Math.max(LEAST_UNREAD_MS, usual),
+      tellAfter: Math.max(config.watchdog.after, usual),
+      usual,
+      seenLate,
+    },
     ...{ monotonic, now },
   });
   const turns = config.services.map(({ name }): Turn => ({ name: `unread ${name}`, everyMs, run: () => check(name) }));

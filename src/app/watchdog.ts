@@ -12,19 +12,16 @@ import { withinTime } from '../waiting.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
 
-const openDetectors = ({ config, store, conditions, log, limits, now }: Context, { reading }: Verbs) =>
+const openDetectors = (context: Context, { reading }: Verbs) =>
   createDetectors({
-    conditions,
-    lookAtRedis: () => lookAtRedis(store.redis, now),
-    dataDir: config.dataDir,
+    ...context,
+    lookAtRedis: () => lookAtRedis(context.store.redis, context.now),
     spaceOf: async (directory) => {
       const { bavail, blocks, bsize } = await statfs(directory);
       return { free: bavail * bsize, size: blocks * bsize };
     },
-    services: config.services.map(({ name }) => name),
-    serviceAheadMs: (service) => reading.serviceOf(service).clock.now() - now(),
-    log,
-    everyMs: limits.detectEveryMs,
+    serviceAheadMs: (service) => reading.serviceOf(service).clock.now() - context.now(),
+    everyMs: context.limits.detectEveryMs,
     monotonic,
   });
 

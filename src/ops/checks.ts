@@ -57,8 +57,8 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
 
   const isDue = ({ kind }: CheckedChannel): boolean => {
     const { at = Number.NEGATIVE_INFINITY, failures = 0 } = asked.get(kind) ?? {};
-    const againMs = failures === 0 ? everyMs : ASK_AGAIN_MS * 2 ** (failures - 1);
-    return now() - at >= Math.min(everyMs, failures === 0 ? everyMs : LATEST_AGAIN_MS, againMs);
+    const againMs = failures === 0 ? everyMs : Math.min(LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (failures - 1));
+    return now() - at >= Math.min(everyMs, againMs);
   };
 
   return {

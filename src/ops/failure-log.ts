@@ -8,9 +8,6 @@ interface Failure {
   /** Epoch milliseconds. */
   since: number;
   message: string;
-}
-
-interface Known extends Failure {
   saidAt: number | undefined;
   failures: number;
 }
@@ -20,13 +17,13 @@ const REMIND_EVERY_MS = 10 * 60_000;
 const NAMED_SUBJECTS = 3;
 
 export const createFailureLog = (log: Pick<Logger, 'warn' | 'info'>, now: () => number) => {
-  const known = new Map<string, Known>();
+  const known = new Map<string, Failure>();
   const crowded = new Map<string, number>();
   const keyOf = (group: string, subject: string) => `${group}\n${subject}`;
   const ofGroup = (group: string) => [...known.values()].filter((failure) => failure.group === group);
   const isDue = (saidAt: number | undefined) => saidAt === undefined || now() - saidAt >= REMIND_EVERY_MS;
 
-  const say = (failure: Known, error: unknown): void => {
+  const say = (failure: Failure, error: unknown): void => {
     const { group, subject, failures, saidAt } = failure;
     const all = ofGroup(group);
     if (saidAt !== undefined || all.filter((one) => one.saidAt !== undefined).length < NAMED_SUBJECTS) {

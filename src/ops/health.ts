@@ -52,43 +52,31 @@ interface Check {
    * harm either, but a token that is refused must hold up a rollout.
    */
   provenWithinMs?: number | undefined;
-  result: 'none' | 'proven' | 'failed';
-  /** Of the result, not of its latest repetition. */
+  status: CheckReport['status'];
+  /** Of the status, not of its latest repetition. */
   since: number;
   /** Of its latest repetition. */
   at: number;
   detail?: string | undefined;
 }
 
-/** A proof from the future, after a clock was set back, is of unknown age. */
-const isStale = ({ result, provenWithinMs, at }: Check, now: number): boolean =>
-  result === 'proven' && provenWithinMs !== undefined && Math.abs(now - at) > provenWithinMs;
-
 const reportCheck = (name: string, check: Check, now: number): CheckReport => {
-  const { result, since, at, detail } = check;
-  if (isStale(check, now)) return { name, status: 'unknown', since: iso(at), detail: 'not proven since' };
-  const status = ({ none: 'unknown', proven: 'ok', failed: 'failing' } as const)[result];
+  const { status, since, at, provenWithinMs = Infinity, detail } = check;
+  // A proof from the future, after a clock was set back, is of unknown age.
+  const isStale = status === 'ok' && Math.abs(now - at) > provenWithinMs;
+  if (isStale) return { name, status: 'unknown', since: iso(at), detail: 'not proven since' };
   return { name, status, since: iso(since), detail };
 };
-
-/** An unknown check blocks where a proof is due; a failing one always does. */
-const blocks = (report: CheckReport, check: Check): boolean =>
-  report.status === 'failing' || (report.status === 'unknown' && check.provenWithinMs !== undefined);
-
-/** As a check that fails. */
-const reportCondition = ({ name, since, what }: Condition, now: number): CheckReport => ({
-  ...{ name, status: 'failing', since: since ?? iso(now), detail: what },
-});
 
 /** Names are free; `service:NAME`, `protocols:NAME`, `redis`, `channel:KIND` and the names of conditions are used. */
 export const createHealth = ({ now, conditions = () => [] }: { now(): number; conditions?(): Condition[] }) => {
   const loops = new Map<string, Loop>();
   const checks = new Map<string, Check>();
 
-  const settle = (name: string, result: Check['result'], detail: string | undefined): void => {
+  const settle = (name: string, status: Check['status'], detail?: string): void => {
     const before = checks.get(name);
-    const since = before?.result === result ? before.since : now();
-    checks.set(name, { result, since, at: now(), provenWithinMs: before?.provenWithinMs, detail });
+    const since = before?.status === status ? before.since : now();
+    checks.set(name, { status, since, at: now(), provenWithinMs: before?.provenWithinMs, detail });
   };
 
   return {
@@ -106,11 +94,11 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
 
     /** Makes a check known before anything is known about it. */
     expect: (name: string, settings: Pick<Check, 'provenWithinMs'> = {}): void => {
-      checks.set(name, { ...settings, result: 'none', since: now(), at: now() });
+      checks.set(name, { ...settings, status: 'unknown', since: now(), at: now() });
     },
-    prove: (name: string, detail?: string): void => settle(name, 'proven', detail),
+    prove: (name: string): void => settle(name, 'ok'),
     /** `why` is one sentence without secrets. */
-    fail: (name: string, why: string): void => settle(name, 'failed', why),
+    fail: (name: string, why: string): void => settle(name, 'failing', why),
     forget: (name: string): void => {
       checks.delete(name);
     },
@@ -119,7 +107,7 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     /** Goes on from what another one knows of a check that is expected here, too. */
     adopt: (name: string, { provenWithinMs: _, ...known }: Check): void => {
       const own = checks.get(name);
-      if (own?.result === 'none') checks.set(name, { ...known, provenWithinMs: own.provenWithinMs });
+      if (own?.status === 'unknown') checks.set(name, { ...known, provenWithinMs: own.provenWithinMs });
     },
     /** Which checks were not proven within so many milliseconds, and which loops did not turn: each in words. */
     lacking: (withinMs: number): string[] => {
@@ -129,7 +117,7 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
         return agoMs <= Math.max(withinMs, boundMs) ? [] : [`${what} for ${ageText(agoMs)}`];
       };
       return [
-        ...[...checks].flatMap(([name, { result, at }]) => lack(`${name} was not proven`, result === 'proven' && at)),
+        ...[...checks].flatMap(([name, { status, at }]) => lack(`${name} was not proven`, status === 'ok' && at)),
         ...[...loops].flatMap(([name, { boundMs, beatAt, hasTurned }]) =>
           lack(`the loop ${name} has not turned`, hasTurned && beatAt, boundMs),
         ),
@@ -144,14 +132,20 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
       return { status: reports.some(({ status }) => status === 'stuck') ? 'stuck' : 'ok', loops: reports };
     },
     ready: (): ReadyReport => {
-      const reports = [...checks].map(([name, check]) => ({ check, report: reportCheck(name, check, now()) }));
+      const reports = [...checks].map(([name, check]) => reportCheck(name, check, now()));
       const others = conditions();
       const stopping = others.filter(({ name }) => rowOf(name).stopsReady);
-      const isReady = stopping.length === 0 && !reports.some(({ check, report }) => blocks(report, check));
-      const stops = stopping.filter(({ name }) => !checks.has(name)).map((one) => reportCondition(one, now()));
+      // An unknown one where a proof is due; a failing one always.
+      const isDue = (name: string): boolean => checks.get(name)?.provenWithinMs !== undefined;
+      const isBlocked = reports.some(
+        ({ name, status }) => status === 'failing' || (status === 'unknown' && isDue(name)),
+      );
+      const stops = stopping
+        .filter(({ name }) => !checks.has(name))
+        .map(({ name, since = iso(now()), what }): CheckReport => ({ name, status: 'failing', since, detail: what }));
       return {
-        status: isReady ? 'ok' : 'not ready',
-        checks: [...reports.map(({ report }) => report), ...stops],
+        status: stopping.length === 0 && !isBlocked ? 'ok' : 'not ready',
+        checks: [...reports, ...stops],
         ...(others.length === 0 ? {} : { troubles: others }),
       };
     },

@@ -148,8 +148,7 @@ const checkPermissions = async (
   { address, prefix }: RedisPlace,
   patience: Patience,
 ): Promise<RedisFinding[]> => {
-  const trying = refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined);
-  const tried = await answerOf(trying, patience);
+  const tried = await answerOf(refusedOf(redis, `${prefix}:check:${randomUUID()}`), patience);
   if (tried === undefined) return [];
   const rule = 'docs/redis-keys.md has the ACL rule that it needs';
   const { commands, isKeyRefused, unwritable } = tried;

@@ -16,7 +16,8 @@ export interface Reading {
 
 /** All in milliseconds. */
 export interface Limits {
-  /** Unread for at least this long is news. */
+  /** Unread for at least this long is blindness, and then news. */
+  unreadAfter: number;
   tellAfter: number;
   /** Unread for less than this is normal. */
   usual: number;

@@ -5,7 +5,7 @@ import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
 import { iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
-import { type Announced, fewOf, GROUPS, type Over } from '../conditions/store.ts';
+import { type Announced, fewOf, GROUPS, type Over, overFacts } from '../conditions/store.ts';
 import { type Changes, changesOf, isBack, type Limits, type Reading, WHOLE } from './changes.ts';
 import { type CaughtUp, readAgainText, unreadText } from './message.ts';
 
@@ -24,8 +24,6 @@ interface BlindnessCheckDependencies {
   onUnread(service: string, protocols: readonly string[], watched: number): void;
   /** One daemon announces: another one sees a little later what was read, and would say again that it is not. */
   isOurs(service: string): boolean;
-  /** Milliseconds without a read that count as blindness. */
-  unreadAfterMs: number;
   limits: Limits;
   monotonic(): number;
   now(): number;
@@ -62,16 +60,14 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
     };
   },
   ending: (service: string, watched: readonly string[], over: Over): Ending => {
-    const { since, reason } = over.announced as Unread;
-    const { members: protocols } = over;
-    const [from, to] = [Date.parse(since), now()];
-    const forMs = Math.max(0, to - from);
-    const gone = protocols.filter((name) => !watched.includes(name)).length;
+    const { reason } = over.announced as Unread;
+    const facts = overFacts(service, over, watched, now());
+    const { protocols, since, forMs } = facts;
     return {
       of: [over],
       words: async () => {
-        const caughtUp = await countAlerts(service, protocols, from, to);
-        return readAgainText({ service, protocols, since, reason, gone, forMs, caughtUp });
+        const from = Date.parse(since);
+        return readAgainText({ ...facts, reason, caughtUp: await countAlerts(service, protocols, from, now()) });
       },
       said: { text: 'the service is read again', fields: { service, since, forMs, ...fewOf(protocols) } },
     };
@@ -79,8 +75,7 @@ const createWords = ({ reasonOf, countAlerts, now }: BlindnessCheckDependencies)
 });
 
 export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) => {
-  const { watch, announcer, destinationsOf, tracksOf, reasonOf, onUnread, isOurs, unreadAfterMs, limits, monotonic } =
-    dependencies;
+  const { watch, announcer, destinationsOf, tracksOf, reasonOf, onUnread, isOurs, limits, monotonic } = dependencies;
   const say = createWords(dependencies);
   /** Since when a service that nothing is known of does not answer; since when one is back. By `monotonic`. */
   const silentSince = new Map<string, number>();
@@ -103,7 +98,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
 
   const check = async (service: string): Promise<void> => {
     const { readings, watched } = await look(service);
-    const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= unreadAfterMs).map(([name]) => name);
+    const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.unreadAfter).map(([name]) => name);
     onUnread(service, unread, watched.length);
     const backForMs = sinceFirst(backSince, service, isBack(readings, limits));
     if (!isOurs(service)) return;

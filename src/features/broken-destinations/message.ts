@@ -80,8 +80,6 @@ const whatBecomes = (input: BrokenInput): string[] => {
   ];
 };
 
-const CHECK = 'tocsin check --online';
-
 /** What somebody has to do, each with the command whole. */
 const whatToDo = (input: BrokenInput): string => {
   const { destination, isSender, reason, isDisabled, explanation } = input;
@@ -90,7 +88,7 @@ const whatToDo = (input: BrokenInput): string => {
     const correct = `correct channels.${destination.kind} (token, password or server)`;
     const look = factsOf(reason).outlook === 'passing' ? 'see whether its server runs and can be reached, or ' : '';
     const todo = explanation?.todo ?? `${look}${correct}`;
-    return `${todo}. To see whether it works, run: ${CHECK}`;
+    return `${todo}. To see whether it works, run: tocsin check --online`;
   }
   if (isDisabled) {
     return `ask its owner. If it is to have alerts again, run \`tocsin destinations enable ${destination.id}\`, and to send those that died: ${retry}`;

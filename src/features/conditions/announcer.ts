@@ -88,8 +88,9 @@ const createDied =
   async ({ id }: Destination, alerts: readonly Alert[]): Promise<void> => {
     const items = new Set(alerts.filter(isAnnouncement).map(({ itemId }) => itemId));
     for (const group of items.size === 0 ? [] : groups) {
-      const all = (await store.list(group)).filter((one) => items.has(announcementItem(one)));
-      for (const one of all.filter(({ announcedTo }) => announcedTo.some((reader) => reader.id === id))) {
+      const wasToHear = (one: Announced): boolean =>
+        items.has(announcementItem(one)) && one.announcedTo.some((reader) => reader.id === id);
+      for (const one of (await store.list(group)).filter(wasToHear)) {
         await store.update(group, one, (kept) => {
           const announcedTo = kept.announcedTo.filter((reader) => reader.id !== id);
           const notHeard = [...(kept.notHeard ?? []), id];

@@ -7,7 +7,7 @@ import type { Condition, ConditionName } from '../../condition.ts';
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import type { PaceState } from '../../poll/pacer.ts';
-import { execute } from '../../redis/pipeline.ts';
+import { askEach, execute } from '../../redis/pipeline.ts';
 import { serviceText, shorten } from '../../text.ts';
 import { ageText, iso } from '../../time.ts';
 import { version } from '../../version.ts';
@@ -39,9 +39,7 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
   const list = async (): Promise<HeardDaemon[]> => {
     const ids = await redis.zrange(index, '0', '-1');
     if (ids.length === 0) return [];
-    const batch = redis.pipeline();
-    for (const id of ids) batch.get(keyOf(id)).pttl(keyOf(id));
-    const answers = await execute(batch);
+    const answers = await askEach(redis, ids, (batch, id) => batch.get(keyOf(id)).pttl(keyOf(id)));
     const heard = ids.flatMap((_, at): HeardDaemon[] => {
       const [json, leftMs] = answers.slice(2 * at, 2 * at + 2);
       if (typeof json !== 'string' || typeof leftMs !== 'number') return [];
@@ -53,11 +51,8 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
   return {
     write: async (report: DaemonReport): Promise<void> => {
       const batch = redis.pipeline().set(keyOf(report.id), JSON.stringify(report), 'PX', KEEP_MS);
-      batch
-        .zadd(index, now(), report.id)
-        .zremrangebyrank(index, 0, -(MOST_DAEMONS + 1))
-        .pexpire(index, KEEP_MS);
-      await execute(batch);
+      batch.zadd(index, now(), report.id).zremrangebyrank(index, 0, -(MOST_DAEMONS + 1));
+      await execute(batch.pexpire(index, KEEP_MS));
     },
     /** With its earlier runs, whose place it took. */
     remove: async (id: string): Promise<void> => {

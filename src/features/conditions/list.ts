@@ -46,17 +46,14 @@ const silentCondition = ({ service, since, members, announcedTo }: OfService): C
   what: `${service}: nothing is inspected of ${namesText(members)}`,
 });
 
-const deadCondition = (of: string, dead: number): Condition[] => {
-  if (dead <= 0) return [];
-  const what = `${dead === 1 ? 'one delivery is' : `${dead} deliveries are`} dead and kept: see tocsin dead list`;
-  return [{ name: 'dead', of, what, under: of }];
-};
-
 /** What died at a destination that is broken now follows from that. */
 const deadConditions = ({ dead, deadAt, broken }: Pick<KnownState, 'dead' | 'deadAt' | 'broken'>): Condition[] => {
-  const caused = broken.map(({ id }) => ({ id, count: deadAt?.get(id)?.dead ?? 0 }));
+  const caused = broken.map(({ id }) => ({ of: id, count: deadAt?.get(id)?.dead ?? 0 }));
   const others = dead - caused.reduce((sum, { count }) => sum + count, 0);
-  return [...caused.flatMap(({ id, count }) => deadCondition(id, count)), ...deadCondition('', others)];
+  return [...caused, { of: '', count: others }].flatMap(({ of, count }): Condition[] => {
+    const what = `${count === 1 ? 'one delivery is' : `${count} deliveries are`} dead and kept: see tocsin dead list`;
+    return count <= 0 ? [] : [{ name: 'dead', of, what, under: of }];
+  });
 };
 
 /** What a daemon found itself, by its host where others need not have it. */

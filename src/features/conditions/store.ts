@@ -44,6 +44,14 @@ export const overAmong = <T extends Announced>(all: readonly T[], isOver: (membe
 export const fewOf = (protocols: readonly string[]): object =>
   protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
 
+/** What is over of protocols of a service. `gone`: those that are not watched any more. `now`: epoch milliseconds. */
+export const overFacts = (service: string, over: Over, watched: readonly string[], now: number) => {
+  const { announced, members: protocols } = over;
+  const { since } = announced;
+  const gone = protocols.filter((name) => !watched.includes(name)).length;
+  return { service, protocols, since, gone, forMs: Math.max(0, now - Date.parse(since)) };
+};
+
 export const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
 
 /** Of records, and of the lock under which they change. */
@@ -96,16 +104,11 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
   };
 
   /** The same of just this one. Undefined where it is over, or another one has its place. */
-  const update = async (
-    group: string,
-    one: Announced,
-    next: (kept: Announced) => Announced | undefined,
-  ): Promise<Announced | undefined> => {
-    const isSame = (kept: Announced | undefined): kept is Announced => kept?.key === one.key;
+  const update = async (group: string, one: Announced, next: (kept: Announced) => Announced | undefined) => {
     const kept = await change<Announced, Announced | undefined>(group, one.id ?? one.key, (before) =>
-      isSame(before) ? next(before) : before,
+      before?.key === one.key ? next(before) : before,
     );
-    return isSame(kept) ? kept : undefined;
+    return kept?.key === one.key ? kept : undefined;
   };
 
   return {

@@ -8,7 +8,15 @@ import { contentId } from '../../item.ts';
 import { createRarely } from '../../rarely.ts';
 import { HOUR_MS, iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
-import { type Announced, type AnnouncedStore, fewOf, GROUPS, type Over, overAmong } from '../conditions/store.ts';
+import {
+  type Announced,
+  type AnnouncedStore,
+  fewOf,
+  GROUPS,
+  type Over,
+  overAmong,
+  overFacts,
+} from '../conditions/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
 import type { HabitStore, Probe, Probed } from './probe.ts';
 
@@ -110,15 +118,10 @@ const beginningOf = (service: string, found: readonly SilentProtocol[], at: numb
   };
 };
 
-const endingOf = (service: string, over: Over, watched: ReadonlySet<string>, now: number): Ending => {
-  const { since } = over.announced;
-  const { members: protocols } = over;
-  const gone = protocols.filter((name) => !watched.has(name)).length;
-  return {
-    of: [over],
-    words: () => heardText(service, { protocols, gone, since, forMs: now - Date.parse(since) }),
-    said: { text: 'inspected again', fields: { service, since, ...fewOf(protocols) } },
-  };
+const endingOf = (service: string, over: Over, watched: readonly string[], now: number): Ending => {
+  const facts = overFacts(service, over, watched, now);
+  const fields = { service, since: facts.since, ...fewOf(facts.protocols) };
+  return { of: [over], words: () => heardText(service, facts), said: { text: 'inspected again', fields } };
 };
 
 /** Which protocols are newly silent, and which of the announced ones are heard again or gone. */
@@ -175,7 +178,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const news = begun.filter((one) => !isBlind(one));
       return {
         begun: news.length === 0 ? [] : [beginningOf(service, news, clock(service))],
-        ended: ended.map((one) => endingOf(service, one, watched, now())),
+        ended: ended.map((one) => endingOf(service, one, [...watched], now())),
       };
     });
     // Another daemon is about to say something; the next answer says the same.

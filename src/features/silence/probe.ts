@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { ItemDates, ItemPage } from '../../item.ts';
+import { execute } from '../../redis/pipeline.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 
 /** All times are by the service's clock, in epoch milliseconds. */
@@ -32,14 +33,15 @@ export const newHabit = (from: number): Habit => ({ from, days: {} });
 const recent = ({ days }: Habit, now: number): [string, { count: number; longest: number }][] =>
   Object.entries(days).filter(([day]) => Number(day) > dayOf(now - HABIT_MS));
 
-interface Noted {
-  now: number;
-  /** The longest time without an inspection that counts; see `longestHeard`. Default: any. */
-  atMost?: number;
-}
-
-/** With inspections of these dates; those that are known already change nothing. One from the future is from now. */
-export const noteDates = (habit: Habit, dates: readonly number[], { now, atMost = Infinity }: Noted): Habit => {
+/**
+ * With inspections of these dates; those that are known already change nothing. One from the future is from now. `atMost`:
+ * the longest time without an inspection that counts, see `longestHeard`; default: any.
+ */
+export const noteDates = (
+  habit: Habit,
+  dates: readonly number[],
+  { now, atMost = Infinity }: { now: number; atMost?: number },
+): Habit => {
   const days = Object.fromEntries(recent(habit, now));
   let newest = habit.newest;
   for (const date of dates.map((one) => Math.min(one, now)).toSorted((a, b) => a - b)) {
@@ -206,11 +208,8 @@ export const createHabitStore = (redis: Redis | Cluster, prefix: string) => {
     write: async (service: string, habits: ReadonlyMap<string, KnownHabit>): Promise<void> => {
       if (habits.size === 0) return;
       const fields = [...habits].flatMap(([protocol, habit]) => [protocol, JSON.stringify(habit)]);
-      await redis
-        .multi()
-        .hset(keyOf(service), ...fields)
-        .pexpire(keyOf(service), KEEP_MS)
-        .exec();
+      const batch = redis.multi().hset(keyOf(service), ...fields);
+      await execute(batch.pexpire(keyOf(service), KEEP_MS));
     },
     /** Forgets all but these. */
     retain: async (service: string, protocols: ReadonlySet<string>): Promise<void> => {

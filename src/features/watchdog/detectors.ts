@@ -49,9 +49,8 @@ export const clockTrouble = (peers: readonly { peer: string; aheadMs: number }[]
 interface DetectorDependencies {
   conditions: Pick<Conditions, 'settle'>;
   lookAtRedis(): ReturnType<typeof lookAtRedis>;
-  dataDir: string;
+  config: { dataDir: string; services: readonly { name: string }[] };
   spaceOf(directory: string): Promise<DiskSpace>;
-  services: readonly string[];
   /** How far the clock of a service is ahead of ours, as its answers say. */
   serviceAheadMs(service: string): number;
   log: Pick<Logger, 'warn'>;
@@ -64,16 +63,16 @@ export const LOOK_EVERY_MS = 60_000;
 const SETTINGS = ['eviction', 'append-only'];
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
-  const { conditions, dataDir, spaceOf, services, serviceAheadMs, log, everyMs, monotonic } = dependencies;
+  const { conditions, config, spaceOf, serviceAheadMs, log, everyMs, monotonic } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let ofRedis: { peer: string; aheadMs: number }[] = [];
 
   const lookAtDisk = async (): Promise<void> => {
-    const space = await spaceOf(dataDir).catch((error: unknown) => {
-      log.warn({ err: error, dataDir }, 'how full the disk of the data directory is cannot be seen');
+    const space = await spaceOf(config.dataDir).catch((error: unknown) => {
+      log.warn({ err: error, dataDir: config.dataDir }, 'how full the disk of the data directory is cannot be seen');
       return undefined;
     });
-    if (space !== undefined) conditions.settle('disk', diskTrouble(dataDir, space));
+    if (space !== undefined) conditions.settle('disk', diskTrouble(config.dataDir, space));
   };
 
   const lookAtServer = async (): Promise<void> => {
@@ -94,7 +93,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
       await lookAtDisk();
       await lookAtServer();
     }
-    const peers = services.map((name) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
+    const peers = config.services.map(({ name }) => ({ peer: `the service ${name}`, aheadMs: serviceAheadMs(name) }));
     conditions.settle('clock', clockTrouble([...peers, ...ofRedis]));
   };
 };

@@ -62,9 +62,6 @@ export const overText = (
     ' are over',
     (one) => `${lasted(one)}${gone(one)}`,
   );
-  const rest =
-    left === 0
-      ? ['Nothing has to be done.']
-      : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
-  return [...lines, ...rest].join('\n');
+  const rest = `${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`;
+  return [...lines, left === 0 ? 'Nothing has to be done.' : rest].join('\n');
 };

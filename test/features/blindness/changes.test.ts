@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ChangesInput, changesOf, type Reading } from '../../../src/features/blindness/changes.ts';
 import type { Announced } from '../../../src/features/conditions/store.ts';
 
-const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
+const limits = { unreadAfter: 45_000, tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
 const fine: Reading = { wasRead: true, unreadMs: 5000 };
 const unread: Reading = { wasRead: true, unreadMs: 61_000 };
 const late: Reading = { wasRead: true, unreadMs: 50_000 };

@@ -20,12 +20,11 @@ const setUp = () => {
   const look = createDetectors({
     conditions,
     lookAtRedis: async () => state.redis,
-    dataDir: './data',
+    config: { dataDir: './data', services: [{ name: 'main' }] },
     spaceOf: async () => {
       if (state.space instanceof Error) throw state.space;
       return state.space;
     },
-    services: ['main'],
     serviceAheadMs: () => state.aheadMs,
     log,
     everyMs: 60_000,
