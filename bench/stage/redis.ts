@@ -1,4 +1,4 @@
-/** A redis-server of a bench's own: append-only, synced every second, as Tocsin asks for. */
+/** A redis-server of a bench's own: with the settings of the one that Tocsin starts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -31,7 +31,10 @@ export const freePort = async (): Promise<number> => {
   return address.port;
 };
 
-const SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'];
+const SETTINGS = [
+  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+  ...['--maxmemory-policy', 'noeviction', '--hash-max-ziplist-value', '512'],
+];
 
 const answering = async (client: Redis): Promise<void> => {
   for (const end = performance.now() + START_MS; ; await sleep(20)) {

@@ -90,6 +90,8 @@ const settingsText = ({ directory, pid }: EmbeddedFiles, address: EmbeddedAddres
     'save ""',
     // When memory is full, Redis refuses new work and deletes none that waits.
     'maxmemory-policy noeviction',
+    // An alert's hash is one piece of memory, a fifth smaller. Redis 7 calls it `hash-max-listpack-value`, and knows both.
+    'hash-max-ziplist-value 512',
     '',
   ].join('\n');
 

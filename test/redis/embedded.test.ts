@@ -122,6 +122,7 @@ describe('a private server', () => {
       ['appendonly', 'yes'],
       ['appendfsync', 'everysec'],
       ['maxmemory-policy', 'noeviction'],
+      ['hash-max-ziplist-value', '512'],
       ['save', ''],
       ['port', '0'],
     ] as const) {
