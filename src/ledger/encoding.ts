@@ -3,7 +3,7 @@
  * its state and a list in JSON, an alert `~` and a list. A text that begins otherwise is of another version, and is refused.
  * Pure.
  */
-import { type Alert, isAnnouncement, SOURCES, type Source } from '../alert.ts';
+import { type Alert, isAnnouncement, SOURCES } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
@@ -153,11 +153,10 @@ export const parseRecord = (id: string, text: string): DeliveryRecord => {
 type Summary = AlertRecord['alert'];
 /** Null for what there is none of, where more follows. */
 type WrittenSummary = [
-  /** Its place in `SOURCES`; of a type that begins as its source does, `SOURCES.length` more. */
+  /** Its place in `SOURCES`. */
   source: number,
   service: string,
   protocol: string,
-  /** What follows that beginning. */
   type: string,
   itemId: string,
   at: Time,
@@ -177,9 +176,6 @@ const writtenHash = (hash: string): string | [string] =>
 const hashOf = (written: string | [string]): string =>
   typeof written === 'string' ? `0x${Buffer.from(written, 'base64url').toString('hex')}` : written[0];
 
-/** How the types of its items begin: `inspection.`, `notification.`. */
-const beginningOf = (source: Source): string => `${source.slice(0, -1)}.`;
-
 const SUMMARY = '~';
 
 /** Of an announcement, its text. */
@@ -191,38 +187,24 @@ const messageOf = (alert: Summary | Alert): string | undefined => {
 
 export const encodeSummary = (alert: Summary | Alert): string => {
   const { source, service, protocol, type, itemId, at, readAt, txHash, followUp } = alert;
-  const beginning = beginningOf(source);
-  const isUsual = type.startsWith(beginning);
   const [from, read] = [timeOf(at), timeOf(readAt)];
-  return (
-    SUMMARY +
-    listText([
-      SOURCES.indexOf(source) + (isUsual ? SOURCES.length : 0),
-      service,
-      protocol,
-      isUsual ? type.slice(beginning.length) : type,
-      itemId,
-      from,
-      typeof from === 'number' && typeof read === 'number' ? read - from : read,
-      txHash === undefined ? undefined : writtenHash(txHash),
-      followUp,
-      messageOf(alert),
-    ] satisfies WrittenSummary)
-  );
+  const later = typeof from === 'number' && typeof read === 'number' ? read - from : read;
+  const about = [SOURCES.indexOf(source), service, protocol, type, itemId, from, later] as const;
+  const hash = txHash === undefined ? undefined : writtenHash(txHash);
+  return SUMMARY + listText([...about, hash, followUp, messageOf(alert)] satisfies WrittenSummary);
 };
 
 /** `id`: the alert's. */
 export const parseSummary = (id: string, text: string): Summary => {
   if (!text.startsWith(SUMMARY)) throw new Error(`an alert of another version: ${text.slice(0, 20)}`);
   const written = JSON.parse(text.slice(1)) as WrittenSummary;
-  const [place, service, protocol, type, itemId, at, readAt, txHash = null, followUp = null, message] = written;
-  const source = SOURCES[place % SOURCES.length] ?? 'inspections';
+  const [source, service, protocol, type, itemId, at, readAt, txHash = null, followUp = null, message] = written;
   return {
     id,
-    source,
+    source: SOURCES[source] ?? 'inspections',
     service,
     protocol,
-    type: place < SOURCES.length ? type : beginningOf(source) + type,
+    type,
     itemId,
     at: textOf(at),
     readAt: textOf(typeof at === 'number' && typeof readAt === 'number' ? at + readAt : readAt),

@@ -60,7 +60,7 @@ const summary = fc.record(
     service: text,
     protocol: text,
     source: fc.constantFrom(...SOURCES),
-    type: fc.oneof(text, fc.constantFrom('inspection.critical', 'inspection.', 'notification.created', 'tocsin.mute')),
+    type: text,
     itemId: text,
     at: time,
     readAt: time,
@@ -109,7 +109,9 @@ test('an alert is short: its times are a date and a difference, and its hash is 
     ...{ at: '2026-11-20T12:00:00.000Z', readAt: '2026-11-20T12:00:00.250Z' },
   });
   const hash = `${'A'.repeat(42)}E`;
-  expect(encodeSummary(one)).toBe(`~[2,"main","Harbor","critical","i1",${Date.parse(one.at)},250,"${hash}"]`);
+  expect(encodeSummary(one)).toBe(
+    `~[0,"main","Harbor","inspection.critical","i1",${Date.parse(one.at)},250,"${hash}"]`,
+  );
 });
 
 test('what another version wrote is refused', () => {
