@@ -15,7 +15,7 @@ import {
 import { createTransactions, transactionMember } from './transactions.ts';
 import { CLOSE_ALERT } from './writes.ts';
 
-/** About 2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
+/** About 1.2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
 const MOST_ALERTS = 200_000;
 const CHUNK = 500;
 

@@ -56,29 +56,23 @@ const textOfHtml = (html: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 
-/** As a browser draws a message, and as a terminal does. */
 interface Drawing {
   style: string;
+  /** For a browser. */
   html(body: unknown, reader: Reader): string;
-  text(body: unknown, reader: Reader): string;
+  /** For a terminal. Default: the text of the HTML. */
+  text?(body: unknown): string;
 }
-
-const drawn = (style: string, html: Drawing['html']): Drawing => ({
-  ...{ style, html },
-  text: (body, reader) => textOfHtml(html(body, reader)),
-});
 
 const DRAWINGS: Readonly<Record<ReceiverKind, Drawing>> = {
   email: { style: MAIL_STYLE, html: mailHtml, text: mailText },
-  slack: drawn(SLACK_STYLE, slackHtml),
-  telegram: drawn(TELEGRAM_STYLE, telegramHtml),
+  slack: { style: SLACK_STYLE, html: slackHtml },
+  telegram: { style: TELEGRAM_STYLE, html: telegramHtml },
   webhook: { style: '', html: (body) => `<pre>${escapeHtml(jsonText(body))}</pre>`, text: jsonText },
 };
 
 /** Of every kind's messages. */
-export const SCREEN_STYLE = Object.values(DRAWINGS)
-  .map(({ style }) => style)
-  .join('');
+export const SCREEN_STYLE = Object.values(DRAWINGS).reduce((all, { style }) => all + style, '');
 
 /** One kind's messages as a whole HTML document that loads nothing. */
 export const previewPage = (kind: ReceiverKind, bodies: readonly unknown[], reader: Reader): string => {
@@ -92,4 +86,4 @@ export const previewPage = (kind: ReceiverKind, bodies: readonly unknown[], read
 
 /** One message as plain text. */
 export const previewText = (kind: ReceiverKind, body: unknown, reader: Reader): string =>
-  DRAWINGS[kind].text(body, reader);
+  DRAWINGS[kind].text?.(body) ?? textOfHtml(DRAWINGS[kind].html(body, reader));
