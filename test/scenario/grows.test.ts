@@ -81,8 +81,12 @@ test('an incident that grows to six protocols makes three sounds; whoever has ac
     () => known.slack().length === 3 && known.telegram().length === 3,
   );
   for (const [, second, third] of [known.slack(), known.telegram()]) {
-    expect(second?.text).toContain('🔴 Now 2 protocols (+ Bridge)');
-    expect(third?.text).toContain('🔴 Now 3 protocols (+ Margin)');
+    expect(second?.text).toMatch(
+      /🔴 CRITICAL · (?:Now 2 protocols \(\+ Bridge\)|Bridge.*: “.*” · Now 2 protocols \(\+ Bridge\))/,
+    );
+    expect(third?.text).toMatch(
+      /🔴 CRITICAL · (?:Now 3 protocols \(\+ Margin\)|Margin.*: “.*” · Now 3 protocols \(\+ Margin\))/,
+    );
   }
 
   await until(
@@ -147,12 +151,12 @@ test('at a mailbox it makes two or three mails, the last of which says the whole
   const about = mails().filter(isAbout);
   expect(about.map(({ subject }) => subject.replace(/:.*/, ''))).toEqual([
     expect.stringContaining('[CRITICAL] Harbor'),
-    '[CRITICAL] Now 2 protocols (+ Bridge)',
-    '[CRITICAL] Now 6 protocols (+ Margin, Perps, Dex, Staking)',
+    expect.stringMatching(/^\[CRITICAL\] Now 2 protocols · Bridge/),
+    expect.stringMatching(/^\[CRITICAL\] Now 6 protocols · (?:Margin|Perps|Dex|Staking)/),
   ]);
   const [first, second, last] = about;
   expect(second?.headers['in-reply-to']).toBe(first?.messageId);
   expect(last?.headers['in-reply-to']).toBe(second?.messageId);
-  expect(last?.text?.split('\n')[0]).toBe('🔴 Now 6 protocols (+ Margin, Perps, Dex, Staking)');
+  expect(last?.text?.split('\n')[0]).toBe('🔴 CRITICAL · Now 6 protocols (+ Margin, Perps, Dex, Staking)');
   for (const protocol of NAMES) expect(last?.text).toContain(protocol);
 });

@@ -59,5 +59,5 @@ test('whoever is on it is said as the messages say it: when, where, and how long
   expect(saidOf('all · is well', 'Ops room')).toBe(
     '👀 “all - is well” is on it · acknowledged 12:01:02 UTC on Slack “Ops room” · 62 s after the alert',
   );
-  expect(saidOf('Ann')).toContain(' on Slack C1 ·');
+  expect(saidOf('Ann')).toContain(' on Slack channel C1 ·');
 });
