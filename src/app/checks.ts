@@ -6,8 +6,7 @@ import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
 import { createMisfits } from '../features/misfits/misfits.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
-import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
-import { createProbe } from '../features/silence/probe.ts';
+import { createSilenceCheck } from '../features/silence/check.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
 import type { Item } from '../item.ts';
 import { createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
@@ -127,31 +126,23 @@ const openCheck = (context: Context, dispatching: Dispatching, { catalog, servic
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
     Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
-  const clock = (service: string): number => serviceOf(service).clock.now();
-  const { requestsPerSecond } = config.poll;
   return createSilenceCheck({
-    probe: createProbe({
-      pages: async function* (service, protocol, since, signal) {
-        for await (const page of serviceOf(service).every.inspections(protocol, since, signal)) {
-          // Polls that ask for critical ones alone see none that is assessed by another word.
-          await onItems({ service, source: 'inspections', protocols: [protocol] }, page.items);
-          yield page;
-        }
-      },
-      count: async (service, protocol, startDate, signal) =>
-        (await serviceOf(service).client.inspectionStats({ protocol, startDate }, signal)).total,
-      clock,
-    }),
+    pages: async function* (service, protocol, since, signal) {
+      for await (const page of serviceOf(service).every.inspections(protocol, since, signal)) {
+        // Polls that ask for critical ones alone see none that is assessed by another word.
+        await onItems({ service, source: 'inspections', protocols: [protocol] }, page.items);
+        yield page;
+      }
+    },
+    count: async (service, protocol, startDate, signal) =>
+      (await serviceOf(service).client.inspectionStats({ protocol, startDate }, signal)).total,
+    clock: (service) => serviceOf(service).clock.now(),
     habits: store.habits,
     ...{ store: store.announced, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
-    times: createProbeTimes({
-      requestsPerSecond,
-      expectEvery,
-      leastMs: context.limits.silenceProbeMs,
-      monotonic,
-    }),
+    requestsPerSecond: config.poll.requestsPerSecond,
+    leastMs: context.limits.silenceProbeMs,
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
-    ...{ expectEvery, clock, log, now },
+    ...{ expectEvery, log, monotonic, now },
   });
 };
 

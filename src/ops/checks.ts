@@ -38,9 +38,10 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
   const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
   /** `failures`: in a row. */
   const asked = new Map<ChannelKind, { at: number; failures: number }>();
+  const lastOf = (kind: ChannelKind) => asked.get(kind) ?? { at: Number.NEGATIVE_INFINITY, failures: 0 };
 
   const ask = async ({ kind, verify }: CheckedChannel, isProof = true): Promise<void> => {
-    const { failures } = asked.get(kind) ?? { failures: 0 };
+    const { failures } = lastOf(kind);
     asked.set(kind, { at: now(), failures });
     try {
       await verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
@@ -56,7 +57,7 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
   };
 
   const isDue = ({ kind }: CheckedChannel): boolean => {
-    const { at = Number.NEGATIVE_INFINITY, failures = 0 } = asked.get(kind) ?? {};
+    const { at, failures } = lastOf(kind);
     const againMs = failures === 0 ? everyMs : Math.min(LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (failures - 1));
     return now() - at >= Math.min(everyMs, againMs);
   };
@@ -69,7 +70,7 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
     /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
     suspect: async (kind: ChannelKind): Promise<void> => {
       const channel = channels.find((one) => one.kind === kind);
-      const { at = Number.NEGATIVE_INFINITY, failures = 0 } = asked.get(kind) ?? {};
+      const { at, failures } = lastOf(kind);
       if (!channel || failures > 0 || now() - at < SUSPECT_EVERY_MS) return;
       // A token may be valid and still not be allowed to send: after a refusal this proves nothing.
       await ask(channel, false);

@@ -96,14 +96,19 @@ const askNodes = async (redis: RedisClient, patience: Patience, now = Date.now) 
   return Promise.all((isCluster ? redis.nodes('master') : [redis]).map((node) => askNode(node, patience, now)));
 };
 
-const unreachable = (trouble?: RedisTrouble): RedisFinding => ({
-  name: 'unreachable',
-  message: `Redis does not answer: ${trouble === undefined ? 'n' : `${trouble.message}. N`}othing can be queued or delivered until it does.`,
-});
+const NO_ANSWER = 'Redis does not answer: nothing can be queued or delivered until it does.';
 
-const inspect = ({ info }: { info: Info | Error | undefined }): RedisFinding[] => {
+/** What connecting said is worth more than that nothing answers. */
+const unreachable = (trouble: RedisTrouble | undefined, message = NO_ANSWER): RedisFinding => {
+  if (trouble === undefined) return { name: 'unreachable', message };
+  if (trouble.isRefusal) return { name: 'refused', message: `Redis at ${trouble.message}` };
+  const until = 'Nothing can be queued or delivered until it does.';
+  return { name: 'unreachable', message: `Redis does not answer: ${trouble.message}. ${until}` };
+};
+
+const inspect = (info: Info | Error | undefined, trouble: RedisTrouble | undefined): RedisFinding[] => {
   if (info instanceof Map) return [...checkVersion(info), ...checkSettings(info)];
-  if (!(info instanceof Error) || troubleOf(info, '') !== undefined) return [unreachable()];
+  if (!(info instanceof Error) || troubleOf(info, '') !== undefined) return [unreachable(trouble)];
   const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${info.message}).`;
   return [{ name: 'unreadable', message }];
 };
@@ -163,12 +168,6 @@ const checkPermissions = async (
   return findings;
 };
 
-/** What connecting said is worth more than that nothing answers. */
-const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): RedisFinding => {
-  if (finding.name !== 'unreachable' || trouble === undefined) return finding;
-  return trouble.isRefusal ? { name: 'refused', message: `Redis at ${trouble.message}` } : unreachable(trouble);
-};
-
 const NO_MASTER = 'No master of the Redis Cluster answers: nothing can be queued.';
 
 /**
@@ -183,9 +182,10 @@ export const checkRedis = (
   watchingTrouble(redis, place.address, async ({ refused, latest }) => {
     const patience = { refused, timeoutMs };
     const answers = await askNodes(redis, patience);
-    const found: RedisFinding[] =
-      answers.length === 0 ? [{ name: 'unreachable', message: NO_MASTER }] : answers.flatMap(inspect);
-    const findings = found.map((finding) => explain(finding, latest()));
+    const findings =
+      answers.length === 0
+        ? [unreachable(latest(), NO_MASTER)]
+        : answers.flatMap(({ info }) => inspect(info, latest()));
     const isAnswering = !findings.some(({ name }) => name === 'refused' || name === 'unreachable');
     return onceEach(isAnswering ? [...findings, ...(await checkPermissions(redis, place, patience))] : findings);
   });

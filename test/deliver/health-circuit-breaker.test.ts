@@ -7,6 +7,7 @@ import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
+import { TOLD } from '../support/outages.ts';
 
 const HOUR = 3_600_000;
 const SENDER = { id: 'sender-slack', rate: {} };
@@ -234,7 +235,13 @@ test('an open circuit is remembered as long as its announcement', async () => {
   const { redis, prefix, circuits } = setUpDeliveries();
   await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
   const outageStore = createOutageStore(redis, prefix);
-  await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', announcedTo: [] });
+  await outageStore.note(DESTINATION.id, {
+    ...TOLD,
+    since: '',
+    reason: 'destination-dead',
+    message: '',
+    announcedTo: [],
+  });
   const [kept, announced] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
     redis.pttl(`${prefix}:announced:broken`),

@@ -50,12 +50,8 @@ export interface CaughtUp {
   isBound: boolean;
 }
 
-interface ReadAgainInput extends Subject {
-  /** Those of `protocols` that the service does not list any more. */
-  gone: number;
-  forMs: number;
-  caughtUp: CaughtUp;
-}
+/** `gone`: those of `protocols` that the service does not list any more. */
+type ReadAgainInput = Subject & { gone: number; forMs: number; caughtUp: CaughtUp };
 
 const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
   if (alerts === 0) return 'Nothing to alert about was written meanwhile. Nothing has to be done.';

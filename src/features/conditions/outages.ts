@@ -9,7 +9,7 @@ import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { type Announced, createAnnouncedStore, GROUPS, labelsOf } from './store.ts';
 
-interface Facts {
+export interface Outage extends Announced {
   reason: DeliveryReason;
   /** The error that it gave, in a sentence without secrets. */
   message: string;
@@ -17,29 +17,22 @@ interface Facts {
   explanation?: Explanation | undefined;
 }
 
-export interface Outage extends Announced, Facts {}
-
-/** What is known of an outage. What is left out of its announcement: none is to come. */
-type Noted = Facts & Pick<Announced, 'since' | 'announcedTo'> & Partial<Announced>;
-
-const outageOf = (id: string, noted: Noted): Outage => ({
-  ...{ id, key: `${id} ${noted.since}`, about: 'destination.broken', members: [id] },
-  ...{ text: '', said: { text: 'a destination is broken', fields: {} }, isAnnounced: true },
-  ...noted,
-});
+type Noted = Omit<Outage, 'id' | 'key' | 'about' | 'members'>;
 
 export const createOutageStore = (redis: Redis | Cluster, prefix: string, now?: () => number) => {
   const store = createAnnouncedStore(redis, prefix, now);
   const find = async (id: string): Promise<Outage | undefined> =>
     (await store.get<Outage>(GROUPS.broken, [id])).get(id);
-  const isInForce = (outage: Outage): boolean => outage.enabledAt === undefined && store.isKept(outage);
   const change = <T extends Outage | undefined>(id: string, next: (kept: Outage | undefined) => T): Promise<T> =>
     store.change(GROUPS.broken, id, next);
   return {
     ...{ find, count: store.count },
     /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
     note: (id: string, noted: Noted): Promise<Outage> =>
-      change(id, (kept) => (kept !== undefined && isInForce(kept) ? kept : outageOf(id, noted))),
+      change(id, (kept) => {
+        if (kept !== undefined && store.isInForce(kept)) return kept;
+        return { ...noted, id, key: `${id} ${noted.since}`, about: 'destination.broken', members: [id] };
+      }),
     /** Of those of `subjects` that are broken. */
     get: (subjects: readonly string[]): Promise<Map<string, Outage>> => store.inForce(GROUPS.broken, subjects),
     /** `at`: ISO 8601. Its end is not announced yet. */

@@ -83,6 +83,7 @@ return 1`;
 export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now: () => number = Date.now) => {
   const keyOf = (group: string): string => `${prefix}:announced:${group}`;
   const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
+  const isInForce = (one: Announced): boolean => one.enabledAt === undefined && isKept(one);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {
     if (ids.length === 0) return new Map();
@@ -125,8 +126,8 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
     },
     /** Of those of `ids` that are there and in force. */
     inForce: async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> =>
-      new Map([...(await get<T>(group, ids))].filter(([, one]) => one.enabledAt === undefined && isKept(one))),
-    isKept,
+      new Map([...(await get<T>(group, ids))].filter(([, one]) => isInForce(one))),
+    isInForce,
     /** Counts one more, and gives how many there were of it within an hour. */
     count: async (subject: string): Promise<number> => {
       const key = `${prefix}:breaks:${subject}`;

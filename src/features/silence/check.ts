@@ -8,17 +8,9 @@ import { contentId } from '../../item.ts';
 import { createRarely } from '../../rarely.ts';
 import { HOUR_MS, iso } from '../../time.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
-import {
-  type Announced,
-  type AnnouncedStore,
-  fewOf,
-  GROUPS,
-  type Over,
-  overAmong,
-  overFacts,
-} from '../conditions/store.ts';
+import { type AnnouncedStore, fewOf, GROUPS, type Over, overAmong, overFacts } from '../conditions/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
-import type { HabitStore, Probe, Probed } from './probe.ts';
+import { createProbe, type HabitStore, type ProbeDependencies, type Probed } from './probe.ts';
 
 interface ProbeTimesDependencies {
   /** Requests a second to one service. */
@@ -75,22 +67,15 @@ export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
   };
 };
 
-type ProbeTimes = ReturnType<typeof createProbeTimes>;
-
-interface SilenceCheckDependencies {
-  probe: Probe;
+interface SilenceCheckDependencies extends ProbeTimesDependencies, ProbeDependencies {
   habits: HabitStore;
   /** What is announced as silent, and what cannot be read: of that, nobody knows whether it is silent. */
   store: Pick<AnnouncedStore, 'list'>;
   announcer: Pick<Announcer, 'round'>;
   /** Where alerts of a service's protocols go, as far as they may be sent there. */
   destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
-  times: ProbeTimes;
   /** Protocols of a service whose inspections are asked for. */
   protocolsOf(service: string): Promise<readonly string[]>;
-  /** What the operator says, in milliseconds. */
-  expectEvery(protocol: string): number | undefined;
-  clock(service: string): number;
   log: Pick<Logger, 'debug'>;
   now(): number;
 }
@@ -124,20 +109,9 @@ const endingOf = (service: string, over: Over, watched: readonly string[], now: 
   return { of: [over], words: () => heardText(service, facts), said: { text: 'inspected again', fields } };
 };
 
-/** Which protocols are newly silent, and which of the announced ones are heard again or gone. */
-const changesOf = (findings: readonly Finding[], announced: readonly Announced[], watched: ReadonlySet<string>) => {
-  const known = new Set(announced.flatMap(({ members }) => members));
-  const newest = new Map(findings.map(({ protocol, habit }) => [protocol, habit.newest ?? 0]));
-  const begun = findings.flatMap(({ protocol, silence }): SilentProtocol[] =>
-    silence === undefined || known.has(protocol) ? [] : [{ protocol, ...silence }],
-  );
-  // What is dated later than the newest of them is no silence any more.
-  const isHeard = (name: string, { since }: Announced): boolean => (newest.get(name) ?? 0) > Date.parse(since);
-  return { begun, ended: overAmong(announced, (name, of) => isHeard(name, of) || !watched.has(name)) };
-};
-
 export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
-  const { probe, habits, store, announcer, destinationsOf, times, protocolsOf, clock, log, now } = dependencies;
+  const { habits, store, announcer, destinationsOf, protocolsOf, clock, log, now } = dependencies;
+  const [probe, times] = [createProbe(dependencies), createProbeTimes(dependencies)];
 
   const rarely = createRarely(now, HOUR_MS);
 
@@ -170,15 +144,24 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       ...{ name: GROUPS.silent(service), about: { begun: 'protocol.silent', over: 'protocol.heard' } },
       people: ({ members }) => destinationsOf(service, members),
     };
+    const newest = new Map(findings.map(({ protocol, habit }) => [protocol, habit.newest ?? 0]));
     const isTaken = await announcer.round(group, async (announced) => {
-      const { begun, ended } = changesOf(findings, announced, watched);
-      const blind = begun.length === 0 ? [] : await store.list(GROUPS.unread(service));
+      const known = new Set(announced.flatMap(({ members }) => members));
+      const silent = findings.flatMap(({ protocol, silence }): SilentProtocol[] =>
+        silence === undefined || known.has(protocol) ? [] : [{ protocol, ...silence }],
+      );
+      const blind = silent.length === 0 ? [] : await store.list(GROUPS.unread(service));
       const isBlind = ({ protocol }: SilentProtocol): boolean =>
         blind.some(({ members }) => members.length === 0 || members.includes(protocol));
-      const news = begun.filter((one) => !isBlind(one));
+      const begun = silent.filter((one) => !isBlind(one));
+      // What is dated later than the newest of them is no silence any more.
+      const over = overAmong(
+        announced,
+        (name, { since }) => !watched.has(name) || (newest.get(name) ?? 0) > Date.parse(since),
+      );
       return {
-        begun: news.length === 0 ? [] : [beginningOf(service, news, clock(service))],
-        ended: ended.map((one) => endingOf(service, one, [...watched], now())),
+        begun: begun.length === 0 ? [] : [beginningOf(service, begun, clock(service))],
+        ended: over.map((one) => endingOf(service, one, [...watched], now())),
       };
     });
     // Another daemon is about to say something; the next answer says the same.

@@ -89,7 +89,7 @@ export const silenceOf = (habit: Habit, now: number, expectEvery?: number): Sile
   return usual !== undefined && forMs > usual.silentAfterMs ? { forMs, usualMs: usual.everyMs } : undefined;
 };
 
-interface ProbeDependencies {
+export interface ProbeDependencies {
   /** Inspections of any assessment dated after `since`, the oldest first. Throws `ServiceError`. */
   pages(service: string, protocol: string, since: number, signal: AbortSignal): AsyncIterable<ItemPage>;
   /** How many there are since then; undefined where the service does not say. */
@@ -187,8 +187,6 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     return { habit: whole, behind, requests: requests + hidden.read, silence };
   };
 };
-
-export type Probe = ReturnType<typeof createProbe>;
 
 type KnownHabit = Pick<Probed, 'habit' | 'behind'>;
 

@@ -16,18 +16,12 @@ const LEAST_LOOKS = 3;
 /** For how long this daemon has seen each of these without a break, in milliseconds. */
 const createSightings = (monotonic: () => number) => {
   let seen: ReadonlyMap<string, { since: number; looks: number }> = new Map();
+  const of = (key: string) => seen.get(key) ?? { since: monotonic(), looks: 0 };
   return {
     look: (keys: readonly string[]): void => {
-      const again = (key: string) => {
-        const { since = monotonic(), looks = 0 } = seen.get(key) ?? {};
-        return { since, looks: looks + 1 };
-      };
-      seen = new Map(keys.map((key) => [key, again(key)]));
+      seen = new Map(keys.map((key) => [key, { since: of(key).since, looks: of(key).looks + 1 }]));
     },
-    forMs: (key: string): number => {
-      const { since = monotonic(), looks = 0 } = seen.get(key) ?? {};
-      return looks < LEAST_LOOKS ? 0 : monotonic() - since;
-    },
+    forMs: (key: string): number => (of(key).looks < LEAST_LOOKS ? 0 : monotonic() - of(key).since),
   };
 };
 

@@ -9,6 +9,7 @@ import {
 } from '../../../src/features/broken-destinations/message.ts';
 import { createOutageStore } from '../../../src/features/conditions/outages.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1');
@@ -168,6 +169,7 @@ describe('what is announced', () => {
     return createOutageStore(redis, prefix);
   };
   const first = {
+    ...TOLD,
     since: '2026-11-20T12:00:00.000Z',
     reason: 'unavailable' as const,
     message: 'no',

@@ -11,6 +11,7 @@ import { senderId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const MAIL = destinationOf('email', 'a@example.com');
@@ -35,7 +36,7 @@ const setUp = async (routed: Destination[], { broken = [], times = 1, ...changes
   const store = createAnnouncedStore(place.redis, prefix, shared.now);
   const outages = createOutageStore(place.redis, prefix, shared.now);
   const since = new Date(shared.now()).toISOString();
-  for (const id of broken) await outages.note(id, { ...OUTAGE, since, announcedTo: [] });
+  for (const id of broken) await outages.note(id, { ...TOLD, ...OUTAGE, since, announcedTo: [] });
   const announce: Announce = async ({ message }, _at, destinations) => {
     seen.told.push(...destinations);
     seen.texts.push(message);

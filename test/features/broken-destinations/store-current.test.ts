@@ -3,6 +3,7 @@ import { conditionText, nextStepOf } from '../../../src/condition.ts';
 import { conditionsOf } from '../../../src/features/conditions/list.ts';
 import { createOutageStore, currentOutages } from '../../../src/features/conditions/outages.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1', 'C1');
@@ -32,8 +33,8 @@ test('names broken senders first and then broken destinations; those that work a
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);
   expect(await currentOutages(outages, [SLACK, MAIL])).toEqual([]);
-  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
-  await outages.note('sender-slack', { ...OUTAGE, message: 'the token is revoked', announcedTo: [] });
+  await outages.note(MAIL.id, { ...TOLD, ...OUTAGE, announcedTo: [] });
+  await outages.note('sender-slack', { ...TOLD, ...OUTAGE, message: 'the token is revoked', announcedTo: [] });
   const found = await currentOutages(outages, [SLACK, MAIL]);
   expect(found.map(({ id, kind }) => [id, kind])).toEqual([
     ['sender-slack', 'slack'],
@@ -53,7 +54,7 @@ test('names broken senders first and then broken destinations; those that work a
 test('what died at a broken destination follows from that; what died elsewhere does not', async () => {
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);
-  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
+  await outages.note(MAIL.id, { ...TOLD, ...OUTAGE, announcedTo: [] });
   const broken = await currentOutages(outages, [SLACK, MAIL]);
   const deadAt = new Map([
     [MAIL.id, { dead: 2 }],
@@ -78,8 +79,8 @@ test('what mends it is the next step of the status, too; of an outage that an ol
   const { redis, prefix } = openTestRedis();
   const outages = createOutageStore(redis, prefix);
   const explanation = { is: 'is archived', todo: 'unarchive the channel' };
-  await outages.note(SLACK.id, { ...OUTAGE, reason: 'destination-dead', explanation, announcedTo: [] });
-  await outages.note(MAIL.id, { ...OUTAGE, announcedTo: [] });
+  await outages.note(SLACK.id, { ...TOLD, ...OUTAGE, reason: 'destination-dead', explanation, announcedTo: [] });
+  await outages.note(MAIL.id, { ...TOLD, ...OUTAGE, announcedTo: [] });
   const broken = await currentOutages(outages, [SLACK, MAIL]);
   const conditions = conditionsOf({ daemons: [RUNNING], silent: [], broken, dead: 0, notes: [] });
   expect(conditions.map(nextStepOf)).toEqual([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOutageStore, currentOutages, type Outage } from '../../../src/features/conditions/outages.ts';
 import { createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const NOTED = { reason: 'unavailable', message: 'it timed out', announcedTo: [] } satisfies Partial<Outage>;
@@ -11,9 +12,14 @@ test('what is broken now says what of it somebody still has to hear of', async (
   const now = () => Date.parse('2026-11-20T13:00:00.000Z');
   const outages = createOutageStore(redis, prefix, now);
   const { change } = createAnnouncedStore(redis, prefix, now);
-  await outages.note('email-known', { ...NOTED, since: '2026-11-20T12:00:00.000Z' });
-  const later = await outages.note('email-2', { ...NOTED, since: '2026-11-20T12:02:00.000Z', isAnnounced: false });
-  await outages.note('email-1', { ...NOTED, since: '2026-11-20T12:01:00.000Z', isAnnounced: false });
+  await outages.note('email-known', { ...TOLD, ...NOTED, since: '2026-11-20T12:00:00.000Z' });
+  const later = await outages.note('email-2', {
+    ...TOLD,
+    ...NOTED,
+    since: '2026-11-20T12:02:00.000Z',
+    isAnnounced: false,
+  });
+  await outages.note('email-1', { ...TOLD, ...NOTED, since: '2026-11-20T12:01:00.000Z', isAnnounced: false });
   const unannounced = async () =>
     (await currentOutages(outages, KNOWN)).flatMap(({ id, outage }) => (outage.isAnnounced ? [] : [id]));
   expect(await unannounced()).toEqual(['email-1', 'email-2']);

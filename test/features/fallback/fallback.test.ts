@@ -17,6 +17,7 @@ import type { Service } from '../../../src/service/open.ts';
 import { read, SERVICE } from '../../config/samples.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -326,6 +327,7 @@ describe('where nothing of the fallback works', () => {
     Promise.all(
       ids.map((id) =>
         world.store.outageStore.note(id, {
+          ...TOLD,
           ...{ since: new Date().toISOString(), reason: 'sender-misconfigured', message: 'the token was revoked' },
           ...{ announcedTo: [], isAnnounced: true },
         }),

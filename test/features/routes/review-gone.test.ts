@@ -6,6 +6,7 @@ import { createCounters } from '../../../src/features/status/counters.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -66,6 +67,7 @@ test('what a destination left is removed once it is gone, and the rest stays', a
     await store.destinationStats.succeeded(one, 1, AT);
     await store.addressChanges.note(one, 'C9');
     await store.outageStore.note(one.id, {
+      ...TOLD,
       reason: 'unavailable',
       message: 'it timed out',
       since: AT,

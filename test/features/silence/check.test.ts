@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { type Announced, createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
-import { createProbeTimes, createSilenceCheck, USUAL_MS } from '../../../src/features/silence/check.ts';
-import { createHabitStore, createProbe } from '../../../src/features/silence/probe.ts';
+import { createSilenceCheck, USUAL_MS } from '../../../src/features/silence/check.ts';
+import { createHabitStore } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { DAY_MS } from '../../../src/time.ts';
@@ -61,14 +61,12 @@ const setUp = () => {
   const open = () => {
     const expectEvery = (protocol: string) => world.expected.get(protocol);
     const check = createSilenceCheck({
-      probe: createProbe({
-        pages,
-        count: async (_service, protocol, since) => {
-          if (world.countFails) throw new ServiceError('failed', 'HTTP 500');
-          return datesAfter(protocol, since).length;
-        },
-        clock: () => world.now,
-      }),
+      pages,
+      count: async (_service, protocol, since) => {
+        if (world.countFails) throw new ServiceError('failed', 'HTTP 500');
+        return datesAfter(protocol, since).length;
+      },
+      clock: () => world.now,
       habits,
       store,
       announcer: createAnnouncer({
@@ -79,10 +77,8 @@ const setUp = () => {
         },
       }),
       destinationsOf: async () => [],
-      times: createProbeTimes({ requestsPerSecond: 4, leastMs: USUAL_MS, expectEvery, monotonic: () => world.now }),
+      ...{ requestsPerSecond: 4, leastMs: USUAL_MS, expectEvery, monotonic: () => world.now },
       protocolsOf: async () => [...world.dates.keys()],
-      expectEvery,
-      clock: () => world.now,
       ...{ log, now },
     });
     return () => check.round('main', new AbortController().signal);

@@ -10,6 +10,7 @@ import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -63,7 +64,13 @@ test('the gauges count what waits, what is dead, held and broken', async () => {
   });
   await store.held.hold(SLACK, [makeAlert(3), makeAlert(4)]);
   await store.held.hold(destinationOf('slack', 'C2'), [makeAlert(5)]);
-  const outage = { since: AT, reason: 'sender-misconfigured' as const, message: 'invalid_auth', announcedTo: [] };
+  const outage = {
+    ...TOLD,
+    since: AT,
+    reason: 'sender-misconfigured' as const,
+    message: 'invalid_auth',
+    announcedTo: [],
+  };
   await store.outageStore.note('sender-slack', outage);
 
   const text = await scrape();

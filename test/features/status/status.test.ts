@@ -10,6 +10,7 @@ import type { CatalogEntry } from '../../../src/poll/catalog.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -205,6 +206,7 @@ test('problems come worst first: outages, held alerts, channels that lead nowher
   problems.push('Vault: slack: nothing to send to');
   listedBy.set(MAIL.id, ['Vault', 'Bridge', 'Pool', 'Market', 'Oracle']);
   await store.outageStore.note('sender-slack', {
+    ...TOLD,
     since: AT,
     reason: 'unavailable',
     message: 'it timed out',

@@ -11,6 +11,7 @@ import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts'
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createLines } from '../../ops/lines.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { TOLD } from '../../support/outages.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const MAIL = destinationOf('email', 'ops@example.com');
@@ -153,7 +154,7 @@ test('where none of its channels works the fallback hears of it, and where nobod
   const { state, run, told, outages, lines } = setUp();
   const outage = { since: SINCE, reason: 'unavailable', message: 'it timed out', announcedTo: [] } as const;
   const broken = async (...ids: string[]) => {
-    for (const id of ids) await outages.note(id, { ...outage, announcedTo: [] });
+    for (const id of ids) await outages.note(id, { ...TOLD, ...outage, announcedTo: [] });
   };
   await broken(MAIL.id, 'sender-slack', FALLBACK.id);
   state.troubles = [DISK];
@@ -222,6 +223,7 @@ test('without anybody to tell, it is in the log', async () => {
 test('with a fallback alone, a trouble that nobody can hear of now is told when it works again', async () => {
   const { state, run, told, outages } = setUp({ destinations: [] });
   await outages.note(FALLBACK.id, {
+    ...TOLD,
     since: SINCE,
     reason: 'unavailable',
     message: 'it timed out',
