@@ -236,7 +236,7 @@ const ofTheDaemon = ({ world, write, isSwitchWell, disk }: Opened): Breakage[] =
     {
       name: 'disk',
       what: 'the disk is nearly full',
-      says: /the disk of dataDir \(.*\) is nearly full: \d+ MB of \d+ MB are free/,
+      says: /the disk of the data folder of Tocsin \(.*\) is nearly full: \d+ MB of \d+ MB are free/,
       break: disk.fill,
       mend: disk.empty,
     },
