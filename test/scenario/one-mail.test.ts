@@ -75,6 +75,6 @@ test.concurrent(
     await world.delivered();
     const [digest, ...more] = mailsIn(world).slice(5);
     expect(more).toEqual([]);
-    expect(digest?.subject).toContain('[CRITICAL] 6 alerts in 6 protocols');
+    expect(digest?.subject).toContain('[CRITICAL] 6 alerts, worst: “');
   },
 );
