@@ -111,6 +111,8 @@ export interface AlertContext {
   privilegedOn?: string[];
   /** Whether origin and set of detectors are alerted for the first time for the protocol, as remembered since (ISO 8601). */
   first?: { since: string; origin?: boolean; detectors?: boolean };
+  /** ISO 8601: since when the service lists the protocol, as far as is known. */
+  listedSince?: string;
 }
 
 /** How an assessment changed after people got its alert. */

@@ -90,6 +90,7 @@ test('every kind says who, how, which trigger and what is new', async () => {
   const payloads = receivers.webhook.received().map(({ text }) => JSON.parse(text));
   expect(payloads.find(({ data }) => data.inspection._id === first).data.context).toEqual({
     trigger: { groups: 2, matched: { number: 2, detectors: ['adminCall', 'reentrancy'] } },
+    listedSince: expect.stringMatching(/^20/),
     adminOf: ['Main Vault'],
     privilegedOn: ['Main Vault'],
     first: { since: expect.any(String), origin: true, detectors: true },

@@ -21,6 +21,8 @@ export interface Reading extends Severity {
   followUp?: FollowUp | undefined;
   /** What people had it as, where that has changed since. */
   was?: string | undefined;
+  /** ISO 8601: since when the service lists the protocol; absent where nobody knows. */
+  listedSince?: string | undefined;
   /** Of an incident of several protocols: what was read for each. The worst first, then who came first. */
   each?: readonly Reading[] | undefined;
 }
@@ -115,6 +117,7 @@ export const readInspection = (alert: Alert, { presentation }: Wording, room = S
     notice: notices.length === 0 ? undefined : notices.join(' '),
     isReplay: alert.replay && !isSample(alert),
     isSample: isSample(alert),
+    listedSince: alert.context?.listedSince,
     followUp: isWorse ? undefined : followUp,
     was,
   };

@@ -13,8 +13,20 @@ const traitsOf = ({ severity, protocols, finding, detections }: Reading): Traits
   percent: 0,
 });
 
+/**
+ * Every second place is for who is listed longest: decoys that are made for an attack, each with a detector of its own, leave
+ * it to the others.
+ */
+const byTurns = (all: readonly Reading[]): readonly Reading[] => {
+  const oldest = all.toSorted((a, b) => (a.listedSince ?? '').localeCompare(b.listedSince ?? ''));
+  return [...new Set(all.flatMap((one, place) => [one, oldest[place] ?? one]))];
+};
+
 /** All as they come, where there is room for `most`. Else as a digest has them: decoys that are alike push out no other. */
-export const mostTelling = (readings: readonly Reading[], most: number): readonly Reading[] =>
-  readings.length <= most
-    ? readings
-    : atOnce(ranked(readings.map((reading) => ({ reading, traits: traitsOf(reading) })))).map(({ of }) => of.reading);
+export const mostTelling = (readings: readonly Reading[], most: number): readonly Reading[] => {
+  if (readings.length <= most) return readings;
+  const all = atOnce(ranked(readings.map((reading) => ({ reading, traits: traitsOf(reading) })))).map(
+    ({ of }) => of.reading,
+  );
+  return [...Map.groupBy(all, ({ severity }) => rankOf(severity)).values()].flatMap(byTurns);
+};

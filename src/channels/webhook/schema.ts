@@ -72,6 +72,9 @@ const context = z
       })
       .exactOptional()
       .describe('Whether this is the first alert of the protocol with this origin, and with this set of detectors.'),
+    listedSince: dateTime()
+      .exactOptional()
+      .describe('Since when the service lists the protocol, as far as Tocsin knows.'),
   })
   .describe('Context, found when the alert was queued. A missing field is unknown; an empty list means none.');
 

@@ -8,7 +8,7 @@ import { iso } from '../../time.ts';
 import type { Facts, First, FirstSeen, Noted } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */
-export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets'> & {
+export type Knowledge = Pick<CatalogEntry, 'triggers' | 'assets' | 'owedSince'> & {
   /** Of all its contracts, lower-case: the config's, instead of the service's. */
   admins?: readonly string[];
 };
@@ -120,6 +120,7 @@ export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
     ...(adminOf && { adminOf }),
     ...(since && { adminSince: since }),
     ...(privileged && { privilegedOn: privileged }),
+    ...(known.owedSince !== undefined && { listedSince: iso(known.owedSince) }),
   };
 };
 

@@ -187,6 +187,16 @@ describe('an incident of several protocols', () => {
     expect(linesOf(content).slice(0, 3)).toContain('Vault · All funds left');
   });
 
+  test('has the one that is listed longest in the first lines, though each of many decoys is as rare and found more', () => {
+    const listed = (at: string) => ({ listedSince: `2026-11-${at}T10:00:00.000Z` });
+    const decoys = Array.from({ length: 300 }, (_, n) =>
+      by(`Decoy ${n}`, { said: { [`a${n}`]: 'x', [`b${n}`]: 'y', [`c${n}`]: 'z' }, context: listed('20') }),
+    );
+    const content = contentOf(...decoys, by('Vault', { said: { mixer: 'All funds left' }, context: listed('01') }));
+    expect(linesOf(content).slice(0, 3)).toContain('Vault · All funds left');
+    expect(content.details.find(({ label }) => label === 'Protocols')?.value).toContain('Vault');
+  });
+
   test('of a protocol that names no detector has its name', () => {
     const content = contentOf(by('Aster', { said: {} }), by('Birch', { said: { mixer: '' } }));
     expect(content.gist).toMatchObject([

@@ -53,6 +53,18 @@ describe('what is new in a message that has grown', () => {
     expect(title).toContain('Vault');
   });
 
+  test('names the protocol that is listed longest, though each of many decoys has a detector of its own', () => {
+    const listed = (alert: Alert, day: string): Alert => ({
+      ...alert,
+      context: { listedSince: `2026-11-${day}T10:00:00.000Z` },
+    });
+    const decoys = Array.from({ length: 30 }, (_, n) =>
+      listed(of(`Decoy ${n}`, { [`a${n}`]: 'x', [`b${n}`]: 'y' }), '20'),
+    );
+    const vault = listed(of('Vault', { mixer: 'All funds left' }), '01');
+    expect(newsOf([of('Bridge', { mixer: 'm' })], ...decoys, vault).title).toContain('Vault');
+  });
+
   test.each<[string, Alert[], Alert[], string, string[]]>([
     [
       'are protocols by which all of it is worse',
