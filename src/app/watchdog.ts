@@ -12,19 +12,6 @@ import { withinTime } from '../waiting.ts';
 import type { Verbs } from './compose.ts';
 import { type Context, monotonic } from './context.ts';
 
-const openDetectors = (context: Context, { reading }: Verbs) =>
-  createDetectors({
-    ...context,
-    lookAtRedis: () => lookAtRedis(context.store.redis, context.now),
-    spaceOf: async (directory) => {
-      const { bavail, blocks, bsize } = await statfs(directory);
-      return { free: bavail * bsize, size: blocks * bsize };
-    },
-    serviceAheadMs: (service) => reading.serviceOf(service).clock.now() - context.now(),
-    everyMs: context.limits.detectEveryMs,
-    monotonic,
-  });
-
 /** Of several daemons the next to come calls after this part of an interval: none is left out by a moment. */
 const TURN_PART = 0.75;
 /** What Redis has not answered by then fails, and is tried again: a Redis that stands still may never answer. */
@@ -55,7 +42,17 @@ const openHeartbeat = (context: Context, known: Knowing): Turn[] => {
 
 export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing): Turn[] => {
   const { config, maintenanceEveryMs: everyMs, now } = context;
-  const detect = openDetectors(context, verbs);
+  const detect = createDetectors({
+    ...context,
+    lookAtRedis: () => lookAtRedis(context.store.redis, now),
+    spaceOf: async (directory) => {
+      const { bavail, blocks, bsize } = await statfs(directory);
+      return { free: bavail * bsize, size: blocks * bsize };
+    },
+    serviceAheadMs: (service) => verbs.reading.serviceOf(service).clock.now() - now(),
+    everyMs: context.limits.detectEveryMs,
+    monotonic,
+  });
   const { announcer, outageNotifier } = verbs.dispatching;
   const announce = createWatchdogRound({ announcer, afterMs: config.watchdog.after, monotonic, now });
   const run = async (): Promise<void> => {

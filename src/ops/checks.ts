@@ -78,7 +78,6 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies) => {
   };
 };
 
-const REDIS = 'redis';
 /** Longer than a quick restart of Redis takes, or a beat on a busy machine. */
 const SILENT_MS = 3000;
 
@@ -91,7 +90,7 @@ export const createRedisCheck = (health: Health, monotonic = (): number => perfo
     answered: (): void => {
       answeredAt = monotonic();
       why = undefined;
-      health.prove(REDIS);
+      health.prove('redis');
     },
     /** A beat failed; whether Redis fails for good, the next seconds show. */
     refused: (error: unknown): void => {
@@ -103,7 +102,7 @@ export const createRedisCheck = (health: Health, monotonic = (): number => perfo
       lookedAt = monotonic();
       // The event loop was blocked, or the machine slept: nobody could have heard an answer.
       if (pausedMs > SILENT_MS) answeredAt = monotonic();
-      if (monotonic() - answeredAt > SILENT_MS) health.fail(REDIS, why ?? 'Redis does not answer');
+      if (monotonic() - answeredAt > SILENT_MS) health.fail('redis', why ?? 'Redis does not answer');
     },
   };
 };

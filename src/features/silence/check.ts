@@ -177,11 +177,9 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const watched = new Set(names);
       const before = new Set((await store.list(GROUPS.silent(service))).flatMap(({ members }) => members));
       await tell(service, await ask(service, due, before, signal), watched);
-      let keeping: Promise<void> | undefined;
-      rarely(service, () => {
-        keeping = habits.retain(service, watched);
-      });
-      await keeping;
+      const keeping: Promise<void>[] = [];
+      rarely(service, () => void keeping.push(habits.retain(service, watched)));
+      await Promise.all(keeping);
     },
   };
 };

@@ -60,7 +60,6 @@ interface DetectorDependencies {
 }
 
 export const LOOK_EVERY_MS = 60_000;
-const SETTINGS = ['eviction', 'append-only'];
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
   const { conditions, config, spaceOf, serviceAheadMs, log, everyMs, monotonic } = dependencies;
@@ -78,7 +77,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
   const lookAtServer = async (): Promise<void> => {
     const seen = await dependencies.lookAtRedis();
     if (seen === undefined) return;
-    for (const name of SETTINGS) {
+    for (const name of ['eviction', 'append-only']) {
       // `appendonly is off: when Redis restarts ...`
       const message = seen.findings.find((one) => one.name === name)?.message.replace(/\.$/, '');
       const [, what, why] = /^(.*?)(?:: (.*))?$/s.exec(message ?? '') ?? [];
