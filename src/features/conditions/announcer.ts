@@ -7,6 +7,7 @@ import { type Alert, type Announcement, type Destination, isAnnouncement, isHuma
 import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
+import { iso } from '../../time.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
 import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
 
@@ -148,7 +149,7 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
     const isLoud = (index: number): boolean => (times[index] ?? times[0] ?? 0) <= ANNOUNCED_AN_HOUR;
     const loud = one.members.filter((_, index) => isLoud(index));
     const id = `${one.key} ${contentId(...loud).slice(0, 12)}`;
-    const kept = { ...one, about: group.about.begun, announcedTo: [], isAnnounced: false };
+    const kept = { ...one, notedAt: iso(now()), about: group.about.begun, announcedTo: [], isAnnounced: false };
     const last = lastLine(Math.max(0, ...times.filter((n) => n <= ANNOUNCED_AN_HOUR)));
     if (times.includes(ANNOUNCED_AN_HOUR + 1)) sayBegun({ ...kept, text: '' }, undefined, ', and it comes and goes');
     const isNone = one.members.length > 0 ? loud.length === 0 : !isLoud(0);

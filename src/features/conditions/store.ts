@@ -14,6 +14,8 @@ export interface Announced {
   text: string;
   /** ISO 8601: what the announcement is dated; mostly, since when it is so. */
   since: string;
+  /** ISO 8601: it is kept from then on. Default: `since`. */
+  notedAt?: string;
   /** What of it is not over yet, each by its name; empty where it is one thing. */
   members: string[];
   /** Who gets the announcement, and the one of its end. */
@@ -82,7 +84,7 @@ return 1`;
 
 export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now: () => number = Date.now) => {
   const keyOf = (group: string): string => `${prefix}:announced:${group}`;
-  const isKept = ({ since }: Announced): boolean => !(now() - Date.parse(since) > KEEP_MS);
+  const isKept = ({ since, notedAt = since }: Announced): boolean => !(now() - Date.parse(notedAt) > KEEP_MS);
   const isInForce = (one: Announced): boolean => one.enabledAt === undefined && isKept(one);
   const jsonOf = (one: Announced | undefined): string => (one === undefined ? '' : JSON.stringify(one));
   const get = async <T extends Announced>(group: string, ids: readonly string[]): Promise<Map<string, T>> => {

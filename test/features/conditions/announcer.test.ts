@@ -126,3 +126,12 @@ test('what began too often stays unsaid for the rest of the hour, and where it s
   await round([{ ...news, key: 'main 6' }]);
   expect(told).toEqual(['Full: disk. to C1', 'Full: disk. to C2']);
 });
+
+test('what began long ago is told once, too: it is kept from when it was told', async () => {
+  const { told, news, round, heard } = setUp();
+  const old = { ...news, since: new Date(NOW - 40 * 86_400_000).toISOString() };
+  await round([old]);
+  expect(await heard()).toEqual([['C1', 'C2']]);
+  await round([{ ...old, key: 'main later' }]);
+  expect(told).toHaveLength(2);
+});
