@@ -4,19 +4,16 @@ import { chunksOf, mapInChunks } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
-import { createMisfits } from '../features/misfits/misfits.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createSilenceCheck } from '../features/silence/check.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
 import type { Item } from '../item.ts';
 import { createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
-import { isWanted, toAlert } from '../poll/ingest.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
-import { identityOf } from '../poll/seen.ts';
-import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
+import { type Stream, tracksOf } from '../poll/stream.ts';
 import type { Turn } from '../redis/turns.ts';
 import type { Assets, Listing } from '../service/listing.ts';
 import { isPathSegment } from '../text.ts';
@@ -50,7 +47,7 @@ const createCount =
   };
 
 /** Where alerts of protocols go, as far as they may be sent there. */
-const createDestinations =
+export const createDestinations =
   ({ destinationsOf, isOpen }: Dispatching) =>
   async (service: string, protocols: readonly string[]) => {
     const isNowOpen = await isOpen();
@@ -158,37 +155,6 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
     service: name,
     run: (signal) => round(name, signal),
   }));
-};
-
-type MisfitsReading = Reading & {
-  readersOf(service: string): readonly string[];
-  forward: Parameters<typeof createMisfits>[0]['forward'];
-};
-
-const MISFITS_EVERY_MS = 5000;
-
-/** Inspections that do not fit where they are listed. `note`: to be called with every page of a poll. */
-export const openMisfits = (context: Context, dispatching: Dispatching, reading: MisfitsReading) => {
-  const { config, store, limits, log, now } = context;
-  const { catalog, readersOf, forward } = reading;
-  const { note, round } = createMisfits({
-    isWanted: (item) => isWanted(item, config.alerts.assessments),
-    wasRead: async (track, item) => {
-      const alert = toAlert(item, track.service, track.protocol, now());
-      return (await store.seen.unknown(track, [identityOf(alert)])).length === 0;
-    },
-    ...{ forward, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
-    protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()],
-    isOwn: (service) => {
-      const isShare = createAssignment(context.id, readersOf(service));
-      return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
-    },
-    ...{ waitMs: limits.misfitWaitMs, log, monotonic, now },
-  });
-  const turns = config.services.map(
-    ({ name }): Turn => ({ name: `misfits ${name}`, everyMs: MISFITS_EVERY_MS, run: () => round(name) }),
-  );
-  return { note, turns };
 };
 
 const NOT_COMPARED =

@@ -102,16 +102,24 @@ test('an id that people had an alert of hides no other transaction, and mutes no
   expect(mailsTo(world, owner('Vault'), first)).toHaveLength(1);
 });
 
-test('an inspection that names another protocol is heard by those for whom it is listed, and told', async () => {
-  const { world, service, owner, told, critical } = await watch(['Vault', 'Decoy'], FALLBACK, {
-    limits: { misfitWaitMs: 2000 },
-  });
-  const createdAt = new Date().toISOString();
-  const item = { _id: 'ab'.repeat(12), txHash: HASH, protocol: 'Decoy', assessment: 'critical', createdAt };
-  const match = { endpoint: 'listInspections', protocol: 'Vault', times: Infinity } as const;
-  service.addFault({ ...match, fault: { kind: 'malformed-item', item } });
-  critical('Vault');
-  await told(owner('Vault'), HASH);
-  await told(ONCALL, '“Vault”: an inspection that names “Decoy”');
-  expect(mailsTo(world, owner('Decoy'), HASH)).toEqual([]);
-});
+test.each([
+  ['another', []],
+  ['an excluded', ['Decoy']],
+])(
+  'an inspection that names %s protocol is heard by those for whom it is listed, and told',
+  async (_which, exclude) => {
+    const { world, service, owner, told, critical } = await watch(
+      ['Vault', 'Decoy'],
+      { ...FALLBACK, protocols: { exclude } },
+      { limits: { misfitWaitMs: 2000 } },
+    );
+    const createdAt = new Date().toISOString();
+    const item = { _id: 'ab'.repeat(12), txHash: HASH, protocol: 'Decoy', assessment: 'critical', createdAt };
+    const match = { endpoint: 'listInspections', protocol: 'Vault', times: Infinity } as const;
+    service.addFault({ ...match, fault: { kind: 'malformed-item', item } });
+    critical('Vault');
+    await told(owner('Vault'), HASH);
+    await told(ONCALL, '“Vault”: an inspection that names “Decoy”');
+    expect(mailsTo(world, owner('Decoy'), HASH)).toEqual([]);
+  },
+);

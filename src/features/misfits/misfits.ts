@@ -6,9 +6,8 @@ import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import type { Item, ItemPage } from '../../item.ts';
-import type { Track } from '../../poll/cursor.ts';
 import type { Stream } from '../../poll/stream.ts';
-import { capital, listText, namesText, nameText, plainName, serviceText, shorten } from '../../text.ts';
+import { capital, listText, namesText, nameText, serviceText, shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
@@ -17,8 +16,8 @@ import { fewOf, GROUPS, type Over, overAmong } from '../conditions/store.ts';
 interface MisfitsDependencies {
   /** By its assessment it is forwarded. */
   isWanted(item: Item): boolean;
-  /** Whether a track has read it. */
-  wasRead(track: Track, item: Item): Promise<boolean>;
+  /** Whether the list of the protocol that it names has it, also where the config excludes that. Undefined: ask again later. */
+  isListedThere(service: string, item: Item): Promise<boolean | undefined>;
   /** Forwards it for this protocol; `busy`: try again. */
   forward(service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'>;
   announcer: Pick<Announcer, 'round'>;
@@ -39,6 +38,8 @@ const LASTS_MS = 3_600_000;
 /** Of one protocol, so that none takes the room of another one; and of all. What has no room is announced, and not forwarded. */
 const MOST_WAITING = 20;
 const MOST_WAITING_OF_ALL = 2000;
+/** In one round: each may cost a request. Protocols take turns. */
+const MOST_A_ROUND = 100;
 /** A service that ignores which protocol it is asked for lists each for all: this many forward one that its own does not read. */
 const MOST_FORWARDED = 3;
 const MOST_KNOWN = 10_000;
@@ -109,7 +110,11 @@ const createWaiting = () => {
     over: ({ protocol, item }: Waiting): void => {
       if (waiting.get(protocol)?.delete(keyOf(item))) total -= 1;
     },
-    all: (): Waiting[] => [...waiting.values()].flatMap((own) => [...own.values()]),
+    /** The first of each protocol, then the second of each. */
+    all: (): Waiting[] => {
+      const turns = [...waiting.values()].flatMap((own) => [...own.values()].map((one, turn) => ({ one, turn })));
+      return turns.toSorted((a, b) => a.turn - b.turn).map(({ one }) => one);
+    },
   };
 };
 
@@ -148,26 +153,27 @@ const createOfService = (service: string, { isWanted, monotonic }: MisfitsDepend
 
 type OfService = ReturnType<typeof createOfService>;
 
-const createForwarding =
-  ({ wasRead, forward, protocolsOf, waitMs, monotonic }: MisfitsDependencies) =>
-  async ({ service, waiting, forwarded, settle, isOdd, names }: OfService): Promise<void> => {
-    const due = waiting.all().filter(({ since }) => monotonic() - since >= waitMs);
-    const listed = due.length === 0 ? [] : await protocolsOf(service);
-    const byName = new Map(listed.map((name) => [plainName(name), name]));
-    for (const one of due) {
-      const { protocol, item } = one;
-      const named = byName.get(plainName(item.protocol));
-      if (named !== undefined && (await wasRead({ service, source: 'inspections', protocol: named }, item))) {
-        settle(one, 'fits');
-        continue;
-      }
-      const times = forwarded.get(keyOf(item)) ?? 0;
-      if (times < MOST_FORWARDED && (await forward(service, protocol, item)) === 'busy') continue;
-      forwarded.set(keyOf(item), times + 1);
-      isOdd(protocol, names(item));
-      settle(one, 'odd');
+const createForwarding = ({ isListedThere, forward, waitMs, monotonic }: MisfitsDependencies) => {
+  const decide = async (of: OfService, one: Waiting): Promise<void> => {
+    const { protocol, item } = one;
+    const isThere = await isListedThere(of.service, item);
+    if (isThere) return of.settle(one, 'fits');
+    // It must not hold up the others.
+    if (isThere === undefined) {
+      one.since = monotonic();
+      return;
     }
+    const times = of.forwarded.get(keyOf(item)) ?? 0;
+    if (times < MOST_FORWARDED && (await forward(of.service, protocol, item)) === 'busy') return;
+    of.forwarded.set(keyOf(item), times + 1);
+    of.isOdd(protocol, of.names(item));
+    of.settle(one, 'odd');
   };
+  return async (of: OfService): Promise<void> => {
+    const due = of.waiting.all().filter(({ since }) => monotonic() - since >= waitMs);
+    for (const one of due.slice(0, MOST_A_ROUND)) await decide(of, one);
+  };
+};
 
 export const createMisfits = (dependencies: MisfitsDependencies) => {
   const { announcer, destinationsOf, protocolsOf, isOwn, log, monotonic, now } = dependencies;

@@ -10,14 +10,14 @@ const HOUR = 3_600_000;
 const WAIT = 60_000;
 const NAMES = ['Vault', 'Farm', 'Bridge', 'Margin', 'Decoy'];
 
-const setUp = (read: (item: Item) => boolean = () => false) => {
+const setUp = (isListedThere: (item: Item) => boolean | undefined = () => false) => {
   let at = 0;
   const forwarded: string[] = [];
   const announced: { key: string; members: string[] }[] = [];
   const said: string[] = [];
   const misfits = createMisfits({
     isWanted: ({ assessment }) => assessment === 'critical',
-    wasRead: async ({ protocol }, item) => protocol === 'Decoy' && read(item),
+    isListedThere: async (_service, item) => isListedThere(item),
     forward: async (_service, protocol, { itemId }) => {
       forwarded.push(`${itemId} ${protocol}`);
       return 'forwarded';
@@ -71,11 +71,22 @@ test('it is forwarded for the protocol that lists it, once, when the other one h
   expect(said).toEqual([expect.stringContaining('- “Vault”: an inspection that names “decoy”\n')]);
 });
 
-test('what the other one has read is not forwarded, and nothing is said', async () => {
+test('what the other list has is not forwarded, and nothing is said', async () => {
   const { note, round, forwarded, said } = setUp(() => true);
   note('Vault', [decoy(1)]);
   await round(WAIT);
   expect([forwarded, said]).toEqual([[], []]);
+});
+
+test('while nobody knows what the other list has, it waits, and holds up no other one', async () => {
+  const answers = [undefined, false, false];
+  const { note, round, forwarded } = setUp(() => answers.shift());
+  note('Farm', [decoy(1)]);
+  note('Vault', [decoy(2)]);
+  await round(WAIT);
+  expect(forwarded).toEqual(['i-2 Vault']);
+  await round(WAIT);
+  expect(forwarded).toEqual(['i-2 Vault', 'i-1 Farm']);
 });
 
 test('of a service that lists each for all, three forward one that its own protocol does not read; all are named', async () => {
