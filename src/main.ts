@@ -20,7 +20,7 @@ restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_
 if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
 // Loaded only now: a start that does not go on need not wait for it.
-const { exitCodeOf, runProgram } = await import('./cli/program.ts');
+const { exitCodeOf, runProgram, wantsJson } = await import('./cli/program.ts');
 const { isColoured } = await import('./cli/context.ts');
 const { createPrompt } = await import('./cli/terminal.ts');
 const { addAbortSignal } = await import('node:stream');
@@ -91,7 +91,7 @@ const run = async (): Promise<number> => {
       readStdin: () => buffer(addAbortSignal(stop.signal, process.stdin)),
     });
   } catch (error) {
-    const { code, text } = exitCodeOf(error);
+    const { code, text } = exitCodeOf(error, wantsJson(process.argv));
     if (text !== '') process.stderr.write(`${text}\n`);
     return code;
   } finally {

@@ -29,10 +29,22 @@ const endOf = (error: unknown): { code: number; text: string } => {
   return ended(EXIT.mistake, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
 };
 
-/** What an error means for the shell and the operator: the exit code, and the text that says why, made safe to show; empty where that is said already. */
-export const exitCodeOf = (error: unknown): { code: number; text: string } => {
+/** An error for scripts: one line of JSON, the same for all commands. */
+const jsonOf = (error: unknown, exitCode: number, text: string): string => {
+  const message = error instanceof CommanderError ? error.message : text;
+  const { problems } = error instanceof ConfigError ? error : {};
+  return JSON.stringify({ error: { message: message.replace(/^(tocsin|error): /, ''), exitCode, problems } });
+};
+
+export const wantsJson = (args: readonly string[]): boolean => args.includes('--json');
+
+/**
+ * What an error means for the shell and the operator: the exit code, and the text that says why, made safe to show; empty
+ * where that is said already. `isJson`: for scripts.
+ */
+export const exitCodeOf = (error: unknown, isJson: boolean): { code: number; text: string } => {
   const { code, text } = endOf(error);
-  return { code, text: escapeInvisible(text) };
+  return { code, text: escapeInvisible(isJson && code !== EXIT.done ? jsonOf(error, code, text) : text) };
 };
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
@@ -42,10 +54,27 @@ const commands = (make: CommandMaker): Command[] => [
   ...serviceCommands(make),
   ...receiverCommands(make),
   make
-    .plain('schema', () => import('./schema.ts'), 'schema')
+    .command('schema', () => import('./schema.ts'), 'schema')
     .description("print the config's JSON Schema")
     .option('--webhook', "print the schema of the webhooks' bodies instead"),
 ];
+
+/** As the help lists them; what stands in none comes last. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Every day:': ['status', 'trace', 'mute', 'dead', 'watch'],
+  'Set up:': ['init', 'check', 'test', 'preview', 'run', 'reload'],
+  'Look closer:': ['audit', 'replay', 'backtest', 'destinations', 'cursor', 'daemons'],
+  'At the monitoring service:': ['protocols', 'inspections', 'settings', 'notifications'],
+};
+const OTHERS = 'Try and develop:';
+
+const grouped = (all: readonly Command[]): Command[] => {
+  const order = Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => ({ group, name })));
+  const first = order.flatMap(({ group, name }) =>
+    all.filter((command) => command.name() === name).map((command) => command.helpGroup(group)),
+  );
+  return [...first, ...all.filter((command) => !first.includes(command))];
+};
 
 /** Where the options end that every command takes. */
 const endOfCommon = (args: readonly string[], at = 0): number => {
@@ -84,24 +113,23 @@ const showStart = async (program: Command, args: readonly string[], context: Com
 
 const HELP_WIDTH = 80;
 
-/** All commands, with their options. `end` is called with the exit code of the one that ran. */
-export const createProgram = (context: CommandContext, end: (code: ExitCode) => void): Command => {
+/** All commands, with their options. `end` is called with the exit code of the one that ran. `isJson`: errors are thrown only. */
+export const createProgram = (context: CommandContext, end: (code: ExitCode) => void, isJson = false): Command => {
   const program = new Command('tocsin')
     .description('Forwards alerts from a protocol-monitoring service to e-mail, Telegram, Slack and webhooks.')
     .version(version)
     .exitOverride()
     .configureOutput({
       writeOut: context.write,
-      writeErr: context.warn,
+      writeErr: isJson ? () => {} : context.warn,
       // As all other errors begin.
       outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')),
       ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
     })
     .showHelpAfterError('(see tocsin --help)');
   const { make, adopt } = createCommandMaker(context, end);
-  for (const [index, command] of commands(make).entries()) {
-    adopt(program, command, { isDefault: index === 0 });
-  }
+  program.commandsGroup(OTHERS).helpCommand('help [command]', 'explain a command');
+  for (const command of grouped(commands(make))) adopt(program, command, { isDefault: command.name() === 'run' });
   const completion = new Command('completion')
     .description('print a script that completes commands and options in bash, zsh or fish')
     .argument('<shell>', 'bash, zsh or fish')
@@ -123,9 +151,10 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
   const context = escapingContext(outside);
   const args = commandFirst(given);
   let code: ExitCode = EXIT.done;
-  const program = createProgram(context, (ended) => {
+  const end = (ended: ExitCode): void => {
     code = ended;
-  });
+  };
+  const program = createProgram(context, end, wantsJson(given));
   const isBare = endOfCommon(given) >= given.length;
   if (context.isTty && isBare) {
     await showStart(program, args, context);

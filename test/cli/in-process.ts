@@ -1,6 +1,6 @@
 /** Commands as an operator types them, run in this process. */
 import type { ProgramContext } from '../../src/cli/context.ts';
-import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
+import { exitCodeOf, runProgram, wantsJson } from '../../src/cli/program.ts';
 import type { Ended } from '../support/program.ts';
 
 export interface Ran {
@@ -58,7 +58,7 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
     context.askSecret = context.ask;
   }
   const code = await runProgram(args, context).catch((error: unknown) => {
-    const end = exitCodeOf(error);
+    const end = exitCodeOf(error, wantsJson(args));
     err.push(end.text);
     return end.code;
   });

@@ -181,7 +181,9 @@ describe('inspections list', () => {
     service.addFault({ after: 3, fault: { kind: 'status', status: 503 } });
     const { code, out, err } = await run(['inspections', 'list', ...VAULT, '--all', '--json']);
     expect(code).toBe(75);
-    expect(err).toMatch(/^tocsin: main: GET inspections of "Vault": 503/);
+    expect(JSON.parse(err)).toMatchObject({
+      error: { exitCode: 75, message: expect.stringMatching(/^main: GET inspections of "Vault": 503/) },
+    });
     expect(() => JSON.parse(out)).toThrow(SyntaxError);
   });
 });

@@ -67,7 +67,7 @@ test('the command finds its program through a link, and names the directories th
 
 test('it is started again whatever ended it: a bug ends with the code of a mistake in the config', async () => {
   const unit = await readUnit();
-  expect(exitCodeOf(new Error('a bug')).code).toBe(1);
+  expect(exitCodeOf(new Error('a bug'), false).code).toBe(1);
   expect(unit('Restart')).toEqual(['always']);
   expect(unit('StartLimitIntervalSec')).toEqual(['0']);
   expect([...unit('RestartPreventExitStatus'), ...unit('SuccessExitStatus')]).toEqual([]);
