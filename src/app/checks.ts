@@ -71,7 +71,7 @@ const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>):
 export const openBlindness = (
   context: Context,
   dispatching: Dispatching,
-  reading: Reading & { readersOf(service: string): readonly string[] },
+  reading: Reading & { announces(service: string): boolean },
 ) => {
   const { config, store, mirror, scrub, now } = context;
   const interval = longestIntervalMs(config.poll);
@@ -92,7 +92,7 @@ export const openBlindness = (
     },
     countAlerts: createCount(store),
     tracksOf: (service) => reading.tracksOf(service),
-    isOurs: (service) => reading.readersOf(service)[0] === context.id,
+    isOurs: reading.announces,
     onUnread: (service, protocols, watched) => reading.onUnread(service, protocols, watched),
     limits: {
       unreadAfter: Math.max(LEAST_UNREAD_MS, usual),

@@ -62,7 +62,7 @@ export const openVerbs = (context: Context) => {
   lifecycle.onStop('services', reading.close);
   const membership = openMembership(context, { polls: reading.polls, workers: delivering.workers });
   lifecycle.onStop('membership', membership.stop);
-  const blindness = openBlindness(context, dispatching, { ...reading, readersOf });
+  const blindness = openBlindness(context, dispatching, { ...reading, announces: membership.announces });
   const rechecks = openRechecks(context, reading, dispatching);
   const silence = openSilence(context, dispatching, { ...reading, onItems: rechecks.seen });
   const misfits = openMisfits(context, dispatching, { ...reading, readersOf, forward: rechecks.forward });

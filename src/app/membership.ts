@@ -25,13 +25,15 @@ interface MembershipParts {
 /** A stopping daemon waits at most this long to say that it leaves, and to remove its report. */
 const FAREWELL_MS = 1000;
 
-/**
- * Who shares a service: those that poll it by the same config, but for those that it does not answer, unless it answers
- * nobody. Another config does not count, see `features/standby`.
- */
-export const readersOf = (service: string, members: readonly Member[], own: string): string[] => {
+/** Those that poll a service by the same config. Another config does not count, see `features/standby`. */
+const pollersOf = (service: string, members: readonly Member[], own: string): Member[] => {
   const config = members.find(({ id }) => id === own)?.config;
-  const all = members.filter((member) => member.services.includes(service) && member.config === config);
+  return members.filter((member) => member.services.includes(service) && member.config === config);
+};
+
+/** Who shares a service: those that poll it, but for those that it does not answer, unless it answers nobody. */
+export const readersOf = (service: string, members: readonly Member[], own: string): string[] => {
+  const all = pollersOf(service, members, own);
   const able = all.filter(({ blindTo }) => !blindTo.includes(service));
   return (able.length > 0 ? able : all).map(({ id }) => id);
 };
@@ -52,6 +54,10 @@ const createFree =
     await members.forget(id);
     log.info({ daemonHost: host, daemonPid: pid, jobs }, 'a daemon is gone; the jobs that it ran start again');
   };
+
+/** Who announces what cannot be read: it stays the same one while a service goes and comes back. */
+export const announcerOf = (service: string, members: readonly Member[], own: string): string | undefined =>
+  pollersOf(service, members, own)[0]?.id;
 
 /** Beats for this daemon, and frees the jobs of one that is gone. */
 export const openMembership = (context: MembershipContext, parts: MembershipParts) => {
@@ -92,6 +98,7 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
 
   return {
     readersOf: (service: string) => readersOf(service, members.members(), id),
+    announces: (service: string): boolean => announcerOf(service, members.members(), id) === id,
     start: async (): Promise<void> => {
       await beat();
       // It was stopped while Redis did not answer: who is not there must not beat.

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { CHANNEL_KINDS } from '../../src/alert.ts';
-import { openMembership, readersOf } from '../../src/app/membership.ts';
+import { announcerOf, openMembership, readersOf } from '../../src/app/membership.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import type { Member } from '../../src/redis/members.ts';
 import { pidNamespace } from '../../src/redis/pid.ts';
@@ -20,6 +20,14 @@ test('those that poll it, but for those that it does not answer, unless it answe
   expect(readersOf('main', [one, other, member('third', { services: [] })], 'one')).toEqual(['one']);
   expect(readersOf('main', [one, other], 'other')).toEqual(['one']);
   expect(readersOf('main', [{ ...one, blindTo: ['main'] }, other], 'one')).toEqual(['one', 'other']);
+});
+
+test('who announces that a service cannot be read stays the same while it answers the one or the other', () => {
+  const [one, other] = [member('one', { blindTo: ['main'] }), member('other')];
+  expect(readersOf('main', [one, other], 'one')).toEqual(['other']);
+  expect(announcerOf('main', [one, other], 'other')).toBe('one');
+  expect(announcerOf('main', [{ ...one, services: [] }, other], 'other')).toBe('other');
+  expect(announcerOf('main', [], 'one')).toBeUndefined();
 });
 
 test('a daemon with another config has a share of its own: it does not count while theirs does', () => {
