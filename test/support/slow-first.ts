@@ -9,7 +9,14 @@ const SLOW = [
   ...['scenario/metrics', 'scenario/watchdog-troubles', 'fault/short', 'redis/embedded', 'scenario/clock'],
   ...['scenario/crash', 'property/reading', 'scenario/acknowledge', 'scenario/rules-on-daemons'],
   ...['scenario/rules-on-daemons-limits', 'scenario/reload', 'scenario/server-change', 'scenario/shares'],
-  ...['deploy/compose-ha', 'contract/channels', 'channels/email/lint', 'scenario/service', 'bench/benches'],
+  ...[
+    'scripts/package',
+    'deploy/compose-ha',
+    'contract/channels',
+    'channels/email/lint',
+    'scenario/service',
+    'bench/benches',
+  ],
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
