@@ -73,7 +73,11 @@ test('that fail again are dead again, and retried again', async () => {
     return after !== undefined && JSON.stringify(after) !== JSON.stringify(before);
   });
   mend();
-  await console.run('dead', 'retry', '--reason', 'destination-dead');
+  // Its letter is written before the ledger knows that it is dead: until then it waits, and keeps its letter.
+  await until('it is sent again', async () => {
+    const { out } = await console.run('dead', 'retry', '--reason', 'destination-dead');
+    return out === '1 sent again\n';
+  });
   await world.balanced();
 });
 

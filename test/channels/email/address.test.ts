@@ -120,7 +120,7 @@ describe('config', () => {
     [{ ...smtp }, true],
     [{ ...smtp, tls: 'verify', requireTLS: true, ca: TEST_CERTIFICATE, ...login }, true],
     [{ ...smtp, ca: TEST_CERTIFICATE, requireTLS: false, ...login }, false],
-    [{ ...smtp, tls: 'opportunistic', secure: true }, false],
+    [{ ...smtp, port: 465, tls: 'opportunistic', secure: true }, false],
     [{ ...smtp, tls: 'off', requireTLS: false }, false],
     [{ host: 'localhost', tls: 'off', ...login }, false],
     [{ host: '127.0.0.1', tls: 'opportunistic', ...login }, false],
