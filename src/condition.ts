@@ -68,6 +68,13 @@ const CONDITIONS = {
     effect: 'If the service has stopped inspecting, no alert can be found',
     todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   },
+  /** Inspections that name another protocol than the one they are listed for, or that cannot be read. */
+  misfits: {
+    ...{ ...SHARED, announced: 'found' },
+    effect:
+      'What names another protocol is sent to the people of the protocol that it is listed for, unless the list of the other one has it. What cannot be read is not sent',
+    todo: "look at the protocol's transactions, and ask the people who run the service: somebody may want alerts to be missed. `tocsin inspections list` shows the last inspections",
+  },
   /** A service's list of protocols does not come whole, or one of them is too large. */
   listing: {
     ...PASSING,

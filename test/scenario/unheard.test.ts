@@ -108,7 +108,7 @@ test.each([
 ])(
   'an inspection that names %s protocol is heard by those for whom it is listed, and told',
   async (_which, exclude) => {
-    const { world, service, owner, told, critical } = await watch(
+    const { world, service, owner, told, critical, daemon } = await watch(
       ['Vault', 'Decoy'],
       { ...FALLBACK, protocols: { exclude } },
       { limits: { misfitWaitMs: 2000 } },
@@ -121,5 +121,12 @@ test.each([
     await told(owner('Vault'), HASH);
     await told(ONCALL, '“Vault”: an inspection that names “Decoy”');
     expect(mailsTo(world, owner('Decoy'), HASH)).toEqual([]);
+    const what = 'sandbox: strange inspections are listed for “Vault”';
+    const { troubles } = await daemon.status();
+    expect(troubles.filter(({ name }) => name === 'misfits')).toMatchObject([
+      { what, why: 'an inspection that names “Decoy”', announcedTo: [ONCALL] },
+    ]);
+    expect((await daemon.ask('/')).text).toContain(what);
+    expect(await daemon.metric('tocsin_trouble', { trouble: 'misfits' })).toBe(1);
   },
 );

@@ -38,13 +38,16 @@ const daemonConditions = (daemons: readonly HeardDaemon[]): Condition[] => {
   return [{ name: 'daemon', of: '', what }];
 };
 
-/** What was announced of a service: what cannot be read, or of which nothing is inspected. */
-type OfService = Pick<Announced, 'since' | 'members' | 'announcedTo'> & { service: string };
+/** What was announced of a service's protocols. */
+type OfService = Pick<Announced, 'key' | 'since' | 'members' | 'why' | 'announcedTo'> & { service: string };
 
-const silentCondition = ({ service, since, members, announcedTo }: OfService): Condition => ({
-  ...{ name: 'silent', of: `${service} ${since}`, under: service, since, announcedTo: labelsOf(announcedTo) },
-  what: `${service}: nothing is inspected of ${namesText(members)}`,
-});
+const FOUND = { silent: 'nothing is inspected of', misfits: 'strange inspections are listed for' } as const;
+
+const foundConditions = (name: keyof typeof FOUND, all: readonly OfService[] = []): Condition[] =>
+  all.map(({ service, key, since, members, why, announcedTo }) => ({
+    ...{ name, of: key, under: service, since, why, announcedTo: labelsOf(announcedTo) },
+    what: `${service}: ${FOUND[name]} ${namesText(members)}`,
+  }));
 
 /** What died at a destination that is broken now follows from that. */
 const deadConditions = ({ dead, deadAt, broken }: Pick<KnownState, 'dead' | 'deadAt' | 'broken'>): Condition[] => {
@@ -68,6 +71,7 @@ interface KnownState {
   /** The one that was heard last first. */
   daemons: readonly HeardDaemon[];
   silent: readonly OfService[];
+  misfits?: readonly OfService[];
   broken: readonly CurrentOutage[];
   /** Dead letters; and those that have a destination, by its id. */
   dead: number;
@@ -79,10 +83,11 @@ interface KnownState {
 
 /** Each once, the worst first. */
 export const conditionsOf = (state: KnownState): Condition[] => {
-  const { daemons, silent, broken, notes, heard } = state;
+  const { daemons, silent, misfits, broken, notes, heard } = state;
   return foldConditions([
     ...daemonConditions(daemons),
-    ...silent.map(silentCondition),
+    ...foundConditions('silent', silent),
+    ...foundConditions('misfits', misfits),
     ...broken.map(({ condition }) => condition),
     ...deadConditions(state),
     ...daemons.filter(isRunning).flatMap(foundBy),
@@ -133,6 +138,7 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
     daemons,
     broken: await currentOutages(outageStore, destinations),
     silent: (await ofServices(GROUPS.silent)).flat(),
+    misfits: (await ofServices(GROUPS.misfits)).flat(),
     heard: heardOf(await announced.list(GROUPS.watchdog), (await ofServices(GROUPS.unread)).flat()),
     dead: await dead.count(),
   };

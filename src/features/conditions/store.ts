@@ -12,6 +12,8 @@ export interface Announced {
   about: Announcement;
   /** The whole: the daemon that completes it says the same. */
   text: string;
+  /** Its cause, as the list of conditions shows it. */
+  why?: string;
   /** ISO 8601: what the announcement is dated; mostly, since when it is so. */
   since: string;
   /** ISO 8601: it is kept from then on. Default: `since`. */

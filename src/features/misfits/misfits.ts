@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
+import { rowOf } from '../../condition.ts';
 import type { Item, ItemPage } from '../../item.ts';
 import type { Stream } from '../../poll/stream.ts';
 import { capital, listText, namesText, nameText, serviceText, shorten } from '../../text.ts';
@@ -69,14 +70,16 @@ const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: r
       .slice(0, NAMED)
       .map((name) => `- ${nameText(name)}: ${listText([...(found.get(name)?.oddities ?? [])], ODDITIES)}`),
     ...(names.length > NAMED ? [`- and ${names.length - NAMED} more`] : []),
-    'What names another protocol is sent to the people of the protocol that it is listed for, unless the list of the other one has it. What cannot be read is not sent.',
-    `${TO_DO}look at the protocol's transactions, and ask the people who run the service: somebody may want alerts to be missed. \`tocsin inspections list\` shows the last inspections.`,
+    `${rowOf('misfits').effect}.`,
+    `${TO_DO}${rowOf('misfits').todo}.`,
   ].join('\n');
 
 const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: number): Beginning => {
   const members = [...found.keys()];
+  const oddities = new Set([...found.values()].flatMap((one) => [...one.oddities]));
   return {
     ...{ key: `misfits ${service} ${iso(at)}`, since: iso(at), members },
+    why: listText([...oddities], ODDITIES),
     words: (names) => begunText(service, found, names),
     said: {
       text: 'the service lists strange inspections',

@@ -36,6 +36,7 @@ const TOLD_WHERE_FOUND: Partial<Record<ConditionName, string>> = {
   service: 'test/scenario/blindness.test.ts',
   unread: 'test/scenario/blindness.test.ts',
   silent: 'test/features/silence/check.test.ts',
+  misfits: 'test/features/misfits/misfits.test.ts',
   destination: 'test/features/fallback/fallback.test.ts',
 };
 

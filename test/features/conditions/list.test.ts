@@ -11,6 +11,7 @@ import {
 import type { HeardDaemon } from '../../../src/features/conditions/daemons.ts';
 import { conditionsOf } from '../../../src/features/conditions/list.ts';
 import { clockText } from '../../../src/time.ts';
+import { destinationOf } from '../../support/alerts.ts';
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z');
 const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
@@ -73,11 +74,25 @@ test.each(CONDITION_NAMES)('%s says what to do next, and what becomes of alerts'
 
 test('protocols of which nothing is inspected are one of them, which their own feature announces', () => {
   const members = ['Vault', 'Bridge', 'Farm', 'Pool'];
-  const silent = [{ service: 'main', members, since: at(9000), announcedTo: [] }];
+  const silent = [{ service: 'main', key: 'main 1', members, since: at(9000), announcedTo: [] }];
   const [found] = conditionsOf({ daemons: [daemon('alpha')], silent, broken: [], dead: 0, notes: [] });
   expect(found).toMatchObject({ name: 'silent' });
   expect(found && conditionText(found)).toBe(
     `main: nothing is inspected of “Vault”, “Bridge”, “Farm” and 1 more since ${clockText(at(9000))}`,
   );
   expect(found && needsSomebody(found, NOW)).toBe(true);
+});
+
+test('where the people of each protocol heard of their own one, each is listed, with its cause', () => {
+  const misfits = ['Vault', 'Farm'].map((name) => ({
+    ...{ service: 'main', key: `misfits main 1 ${name}`, members: [name], since: at(60), why: 'no assessment' },
+    announcedTo: [destinationOf('slack', name)],
+  }));
+  const found = conditionsOf({ daemons: [daemon('alpha')], silent: [], misfits, broken: [], dead: 0, notes: [] });
+  expect(found).toMatchObject(
+    ['Vault', 'Farm'].map((name) => ({
+      ...{ name: 'misfits', what: `main: strange inspections are listed for “${name}”` },
+      ...{ why: 'no assessment', announcedTo: [destinationOf('slack', name).label] },
+    })),
+  );
 });
