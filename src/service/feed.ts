@@ -3,6 +3,7 @@ import type { Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId, type Item, type ItemPage, type MalformedItem } from '../item.ts';
 import { beginningOf, isPathSegment, plainName, unquoted } from '../text.ts';
+import { MINUTE_MS } from '../time.ts';
 import type { ServiceClient, ServiceClock } from './client.ts';
 import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
 import type { DateQuery } from './queries.ts';
@@ -123,6 +124,31 @@ async function* ownPages(
   }
 }
 
+/** A protocol that was just made may not be listed yet. */
+const LISTED_WITHIN_MS = 6 * MINUTE_MS;
+
+/** Reports notifications under a name that the service lists no protocol for: no poll forwards them. */
+async function* withUnlisted(
+  pages: AsyncIterable<FeedPage>,
+  protocols: readonly string[],
+  clock: ServiceClock,
+  { listed = async () => NONE }: FeedSettings,
+): AsyncGenerator<FeedPage> {
+  const asked = new Set(protocols.map(plainName));
+  const isNew = ({ dates }: Item): boolean =>
+    Object.values(dates).some((at) => Math.abs(clock.now() - at) < LISTED_WITHIN_MS);
+  for await (const page of pages) {
+    const others = page.items.filter((item) => !asked.has(plainName(item.protocol)) && !isNew(item));
+    const names = others.length === 0 ? NONE : await listed();
+    const unlisted = names.size === 0 ? [] : others.filter(({ protocol }) => !names.has(plainName(protocol)));
+    const odd = unlisted.map(({ raw }) => ({
+      problem: 'no listed protocol has this name, so nobody hears of it',
+      raw,
+    }));
+    yield odd.length === 0 ? page : { ...page, malformed: [...page.malformed, ...odd] };
+  }
+}
+
 const identify = ({ itemId, txHash = '' }: Item): string => `${itemId} ${txHash}`;
 
 export const createFeed = (client: ServiceClient, clock: ServiceClock, settings: FeedSettings, styles: ListStyles) => {
@@ -181,14 +207,19 @@ export const createFeed = (client: ServiceClient, clock: ServiceClock, settings:
       signal: AbortSignal,
       thorough = false,
     ): AsyncGenerator<FeedPage> =>
-      readInStyles(styles, protocols, thorough, (style) =>
-        read(
-          (query) => client.listNotifications({ protocols, listStyle: style, sort: 'asc', ...query }, signal),
-          fromNotifications,
-          numbering.notifications,
-          since,
-          thorough,
+      withUnlisted(
+        readInStyles(styles, protocols, thorough, (style) =>
+          read(
+            (query) => client.listNotifications({ protocols, listStyle: style, sort: 'asc', ...query }, signal),
+            fromNotifications,
+            numbering.notifications,
+            since,
+            thorough,
+          ),
         ),
+        protocols,
+        clock,
+        settings,
       ),
   };
 };

@@ -67,6 +67,10 @@ test.concurrent('a malformed item is quarantined and counted once, however often
     times: Infinity,
     fault: { kind: 'malformed-item' },
   });
+  const createdAt = new Date(service.now() - 600_000).toISOString();
+  const ofNobody = { protocol: 'Vault of nobody', message: 'Drained.', createdAt };
+  const notifications = { endpoint: 'listNotifications', times: Infinity } as const;
+  service.addFault({ ...notifications, fault: { kind: 'malformed-item', item: ofNobody } });
   const daemon = await world.start();
   world.critical(VAULT, 3);
   await world.balanced();
@@ -76,11 +80,12 @@ test.concurrent('a malformed item is quarantined and counted once, however often
     () => service.requests().filter(({ protocols }) => protocols.includes(VAULT)).length > 3,
   );
   await world.balanced();
-  expect(await daemon.metric('tocsin_items_malformed_total')).toBe(1);
-  expect(daemon.log('malformed item')).toHaveLength(1);
+  for (const source of ['inspections', 'notifications'])
+    expect(await daemon.metric('tocsin_items_malformed_total', { source })).toBe(1);
+  expect(daemon.log('malformed item')).toHaveLength(2);
   const { problems } = await daemon.status();
   expect(problems.filter((problem) => problem.includes('could not be understood'))).toEqual([
-    expect.stringMatching(/^1 /),
+    expect.stringMatching(/^2 /),
   ]);
 });
 

@@ -40,6 +40,26 @@ test.each([false, true])(
   },
 );
 
+test('notifications under a name that no protocol has are reported, when it had time to be listed', async () => {
+  const names = ['vault ', 'bridge', 'Vaultt', 'New'];
+  const items = names.map((protocol) => ({
+    ...{ protocol, message: 'drained', raw: { protocol } },
+    dates: { createdAt: protocol === 'New' ? clock.now() - 60_000 : clock.now() - 600_000 },
+  }));
+  const client = { ...createServiceClient({ service }), listNotifications: async () => ({ items, malformed: [] }) };
+  const read = async (listed: string[]) => {
+    const feed = createFeed(client, clock, { listed: async () => new Set(listed) }, styles);
+    const odd: unknown[] = [];
+    for await (const { malformed } of feed.notifications(['Vault'], 0, new AbortController().signal))
+      odd.push(...malformed);
+    return odd;
+  };
+  const problem = 'no listed protocol has this name, so nobody hears of it';
+  expect(await read(['vault', 'bridge'])).toEqual([{ problem, raw: { protocol: 'Vaultt' } }]);
+  // Nobody knows yet what is listed.
+  expect(await read([])).toEqual([]);
+});
+
 test('a word that nobody knows counts as critical, unless the operator knows it, and is reported once', async () => {
   const assessed = (...words: string[]) =>
     words.map((assessment, index) => {
