@@ -37,7 +37,7 @@ const NOTE = { ...SHARED, severity: 'note', announced: 'never', effect: 'Alerts 
 const UNREAD = {
   ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true },
   effect: 'No alert of what is unread can be found until it is read again; then it is caught up',
-  todo: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
+  todo: 'see whether the service answers and accepts the API key; `tocsin check --online` asks it',
 } as const;
 
 /** The worst first: every view shows them in this order. */
@@ -66,7 +66,7 @@ const CONDITIONS = {
   silent: {
     ...{ ...BLIND, partOf: 'service' },
     effect: 'If the service has stopped inspecting, no alert can be found',
-    todo: 'ask the people who run the service; if so long a pause is usual, set expectEvery in protocols.overrides',
+    todo: 'ask the people who run the service; if such a long pause is normal, set expectEvery in protocols.overrides',
   },
   /** Inspections that name another protocol than the one they are listed for, or that cannot be read. */
   misfits: {

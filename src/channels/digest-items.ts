@@ -13,7 +13,7 @@ import { chainText, remembersLong } from './content/lines.ts';
 import { type Reading, readInspection, type Wording } from './content/reading.ts';
 import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
-import { ranked, TRIGGER_MATCHED, type Traits } from './digest-rank.ts';
+import { ranked, type Traits } from './digest-rank.ts';
 import { incidentsOf } from './incidents.ts';
 
 /** Longer texts state what matters at their beginning. */
@@ -64,13 +64,6 @@ type Worded = Pick<DigestItem, 'reasons' | 'happened' | 'detections' | 'message'
 const isStated = ({ happened, detections, message = '' }: Worded, reason: string): boolean => {
   const first = detections.find((one) => one.message !== '')?.message ?? message;
   return [happened, first].every((text) => percentText(statedPercent([{ message: text.slice(0, SEEN) }])) === reason);
-};
-
-/** Which of an item's reasons a message says beside it. That a trigger matched says nothing where it did for `all`. */
-const remarksBeside = (all: readonly Pick<Worded, 'reasons'>[]): ((item: Worded) => string[]) => {
-  const isCommon = all.length > 1 && all.every(({ reasons }) => reasons.includes(TRIGGER_MATCHED));
-  return (item) =>
-    item.reasons.filter((reason) => !(isCommon && reason === TRIGGER_MATCHED) && !isStated(item, reason));
 };
 
 export const NAME_LIMIT = 120;
@@ -199,7 +192,6 @@ const FEW = 10;
 /** One for each incident, the worst first. */
 export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
   const items = (yield* placed(all, wording, timeZone)).map(({ item }) => item);
-  const remarksOf = remarksBeside(items);
   const keyOf = ({ title, said }: Pick<DigestItem, 'title' | 'said'>): string => JSON.stringify([title, said]);
   const same = Map.groupBy(items, keyOf);
   const alikeOf = (item: (typeof items)[number], [first, ...others]: typeof items): number =>
@@ -207,7 +199,7 @@ export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: strin
   return yield* mapSliced(items, (item) => ({
     ...item,
     alike: alikeOf(item, same.get(keyOf(item)) ?? []),
-    remarks: remarksOf(item),
+    remarks: item.reasons.filter((reason) => !isStated(item, reason)),
   }));
 }
 

@@ -30,8 +30,6 @@ interface Ranked<T> {
   reasons: string[];
 }
 
-export const TRIGGER_MATCHED = 'trigger matched';
-
 interface Fact {
   reason?: string;
   weight: number;
@@ -45,7 +43,7 @@ const FACTS: readonly Fact[] = [
   { reason: 'privileged call', weight: 8, holds: ({ isPrivileged = false }) => isPrivileged },
   { reason: 'sender is an admin', weight: 4, holds: ({ isByAdmin = false }) => isByAdmin },
   ...[1, 2, 3].map(moreThan),
-  { reason: TRIGGER_MATCHED, weight: 2, holds: ({ isTriggered = false }) => isTriggered },
+  { weight: 2, holds: ({ isTriggered = false }) => isTriggered },
   { reason: 'new sender', weight: 1, holds: ({ isOriginNew = false }) => isOriginNew },
 ];
 

@@ -132,7 +132,7 @@ function* tablesOf(all: readonly Read[]): Sliced<CountTable[]> {
   ].filter(({ counts }) => counts.length > 0);
 }
 
-const WHY = 'Too many at once for single messages: check the worst first.';
+const WHY = 'Too many at once for single messages. The worst comes first: start there.';
 
 /** From the second digest in a row on, a reader wants to know how much of it there is: the count of this one is no total. */
 const stormText = (storm: Storm | undefined): { soFar: string; why: string } =>
@@ -140,7 +140,7 @@ const stormText = (storm: Storm | undefined): { soFar: string; why: string } =>
     ? { soFar: '', why: WHY }
     : {
         soFar: `, ${storm.alerts.toLocaleString('en')} so far`,
-        why: `Storm, message ${storm.message}: check the worst first.`,
+        why: `Storm, message ${storm.message}. The worst comes first: start there.`,
       };
 
 /** Everything that people read about many alerts. `storm`: which digest in a row it is. Pure. */

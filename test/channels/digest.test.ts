@@ -142,8 +142,7 @@ describe('a digest', () => {
     ];
     const remarks = (some: Alert[]) => digest(some).items.map((item) => item.remarks);
     expect(remarks(alerts)).toEqual([['sender is an admin'], ['97 %'], ['12 %']]);
-    expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['sender is an admin', 'trigger matched']);
-    expect(digest(alerts).items[0]?.reasons).toEqual(['sender is an admin', 'trigger matched', '97 %']);
+    expect(digest(alerts).items[0]?.reasons).toEqual(['sender is an admin', '97 %']);
     expect(digest(alerts).items[0]).toMatchObject({ chain: 'Base (8453)', chainName: 'Base' });
   });
 
@@ -175,7 +174,7 @@ describe('a digest', () => {
     expect(saying({ message: 1, alerts: 6 })).toEqual(saying());
     expect(saying({ message: 3, alerts: 2000 })).toEqual({
       title: `${saying().title}, 2,000 so far`,
-      why: 'Storm, message 3: check the worst first.',
+      why: 'Storm, message 3. The worst comes first: start there.',
     });
   });
 
@@ -245,7 +244,7 @@ describe('a digest as a file', () => {
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
     expect(text).toBe(`🔴 2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
-Too many at once for single messages: check the worst first.
+Too many at once for single messages. The worst comes first: start there.
 
 Protocols
       1  Lending Pool

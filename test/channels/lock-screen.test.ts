@@ -32,7 +32,7 @@ test.each([
   ['upgraded', 'CRITICAL', 'Harbor Lending', 'Token balance'],
   ['vanished', 'NO LONGER LISTED', 'Harbor Lending', 'Token balance'],
   ['fallback', 'CRITICAL', 'Harbor Lending', 'Token balance dropped 90%'],
-  ['replay', 'CRITICAL (replay)', 'Harbor Lending', 'Token balance dropped 90%'],
+  ['replay', 'CRITICAL (old alert)', 'Harbor Lending', 'Token balance dropped 90%'],
 ])('%s', (name, ...parts) => {
   const kinds = name === 'what is new' ? (['slack'] as const) : (['slack', 'email'] as const);
   for (const kind of kinds) for (const part of parts) expect(shownOf(kind, name)).toContain(part);

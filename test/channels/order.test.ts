@@ -54,7 +54,7 @@ describe.each(ROWS)('$kind, $format', ({ format, textsOf }) => {
     const parts = ['CRITICAL', 'Borrowed 12,400 ETH', FALLBACK, 'on Base'];
     expectOrder(textsOf(inspectionAlert({ notice: FALLBACK }), format), parts);
     const replay = inspectionAlert({ replay: true });
-    expectOrder(textsOf(replay, format), ['CRITICAL (replay)', 'Borrowed 12,400 ETH', 'Replay: ', 'on Base']);
+    expectOrder(textsOf(replay, format), ['CRITICAL (old alert)', 'Borrowed 12,400 ETH', 'Old alert: ', 'on Base']);
   });
 
   test('so with a stored notification', () => {

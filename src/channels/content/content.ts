@@ -82,7 +82,7 @@ export interface Content {
   tone: Tone;
   /** `🔴` */
   sign: string;
-  /** `CRITICAL`, or `CRITICAL (replay)`: a replay must not wake anybody as if it were news. `OK (was CRITICAL)`. */
+  /** `CRITICAL`, or `CRITICAL (old alert)`: a replay must not wake anybody as if it were news. `OK (was CRITICAL)`. */
   word: string;
   /** The severity in the message that people had before; absent where it is the same. */
   was?: string | undefined;

@@ -91,7 +91,7 @@ export const titled = (
   const [first = UNKNOWN] = protocols;
   const prefix = prefixOf(first);
   const sign = signOf(tone);
-  const remarks = [...(isReplay ? ['replay'] : []), ...(was === undefined ? [] : [`was ${was}`])];
+  const remarks = [...(isReplay ? ['old alert'] : []), ...(was === undefined ? [] : [`was ${was}`])];
   const word = remarks.length === 0 ? severity : `${severity} (${remarks.join(', ')})`;
   const isOfSeveral = protocols.length > 1;
   const protocol = isOfSeveral ? `${protocols.length} protocols` : inlineName(first);

@@ -93,7 +93,7 @@ const lineOf = (worst: Reading, happened: string, known: Known, lead: string | u
 
 /** The protocols that people have heard of; none where all of it is of one. */
 const beforeLine = ({ ranks }: Known, all: Known): Line[] =>
-  all.ranks.size < 2 ? [] : [[{ text: `Known before: ${listText([...ranks.keys()].map(inlineName))}` }]];
+  all.ranks.size < 2 ? [] : [[{ text: `Already alerted: ${listText([...ranks.keys()].map(inlineName))}` }]];
 
 /** People have heard of the first `heard` of these alerts, all of one transaction. */
 export function* describeNews(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
@@ -112,7 +112,8 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const { text, about, saysWord } = saidOf(all, known, news);
   const whole = uniteReadings(readings);
   const [worst = whole] = about;
-  const fresh = newDetectors(worst, known);
+  // A protocol that is new says what its line in the message above says.
+  const fresh = known.ranks.has(worst.protocols[0] ?? '') ? newDetectors(worst, known) : [];
   const { presentation } = wording;
   const { happened, said, word, where, sign } = headingOf(
     { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },

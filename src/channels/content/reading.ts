@@ -91,9 +91,7 @@ export const noticeOf = (alert: Alert): string | undefined => {
       : [
           `Only a part of it is here: the service gave ${truncatedFrom} bytes, and ${LARGEST_ITEM} of an item are kept.`,
         ]),
-    ...(replay
-      ? ['Replay: this was found earlier, and somebody sends it again on purpose: see whether it was dealt with.']
-      : []),
+    ...(replay ? ['Old alert: one of your operators had Tocsin send it again. See whether it was dealt with.'] : []),
   ];
   return notices.length === 0 ? undefined : notices.join(' ');
 };

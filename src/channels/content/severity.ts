@@ -163,10 +163,14 @@ const GOOD: ReadonlySet<Announcement> = new Set<Announcement>([
   'service.read',
   'protocol.heard',
   'trouble.over',
-  'storm.over',
 ]);
 /** Announcements that ask for nothing urgent. */
-const PLAIN: ReadonlySet<Announcement> = new Set<Announcement>(['destination.moved', 'destination.new', 'mute.ended']);
+const PLAIN: ReadonlySet<Announcement> = new Set<Announcement>([
+  'destination.moved',
+  'destination.new',
+  'mute.ended',
+  'storm.over',
+]);
 
 const announced = (type: string): Tone => {
   const about = ANNOUNCEMENTS.find((one) => type === `tocsin.${one}`);

@@ -2,6 +2,8 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
+import { isHash } from '../../channels/chains.ts';
+import { shortHex } from '../../channels/content/foreign.ts';
 import { acknowledgesByLink, placeOf } from '../../channels/registry.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
@@ -63,14 +65,22 @@ const placeText = ({ via, to }: Acknowledgement, name: string | undefined): stri
     ? `by the link in the mail to ${to}`
     : `on ${placeOf(name === undefined ? { kind: via, label: to } : { kind: via, label: to, name })}`;
 
-/** `“Ann” is on 2 alerts (“Harbor Lending”, “Meridian Swap”): acknowledged 02:45:10 UTC on Slack channel #alerts (C024BE91L).` */
+/**
+ * `“Ann” is on 2 alerts (“Harbor Lending”, “Meridian Swap”, 0x5033…5ccb): acknowledged 02:45:10 UTC on Slack channel #alerts
+ * (C024BE91L).` The transaction where it is one.
+ */
 export const mailboxText = (
   by: Acknowledgement,
   name: string | undefined,
-  alerts: readonly Pick<Alert, 'protocol'>[],
+  alerts: readonly Pick<Alert, 'protocol' | 'txHash'>[],
 ): string => {
   const protocols = [...new Set(alerts.map(({ protocol }) => nameText(protocol)))];
-  const of = protocols.length > MOST_NAMED ? `in ${protocols.length} protocols` : `(${protocols.join(', ')})`;
+  const hashes = new Set(alerts.map(({ txHash }) => txHash));
+  const [hash = ''] = hashes.size === 1 ? hashes : [];
+  const transaction = isHash(hash) ? [shortHex(hash)] : [];
+  const isMany = protocols.length > MOST_NAMED;
+  const named = [...(isMany ? [] : protocols), ...transaction].join(', ');
+  const of = [isMany ? `in ${protocols.length} protocols` : '', named === '' ? '' : `(${named})`].join(' ').trim();
   return `${quotedName(by.by)} is on ${counted(alerts.length, 'alert')} ${of}: acknowledged ${timeText(by.at)} ${placeText(by, name)}.`;
 };
 

@@ -40,7 +40,7 @@ export const unreadText = (subject: Subject & { watched: number }): string => {
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
     ...theyAre(protocols),
     `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} As soon as it answers again, what was missed is read: those alerts come late, and none is lost.`,
-    `${TO_DO}see whether the service answers and takes the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online`,
+    `${TO_DO}see whether the service answers and accepts the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online`,
   ].join('\n');
 };
 

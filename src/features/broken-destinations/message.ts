@@ -124,12 +124,11 @@ type RecoveredInput = Subject &
 export const recoveredText = (input: RecoveredInput): string => {
   const { since, message, waiting, dead, now } = input;
   const lasted = ageText(Math.max(0, now - Date.parse(since)));
-  const calm = dead === 0 ? ' Nothing has to be done.' : '';
   return [
     `${capital(subjectName(input))} works again.`,
     waiting === 0
-      ? `${waitText(0)}${calm}`
-      : `${waiting === 1 ? 'One alert that waited is' : `${waiting} alerts that waited are`} delivered now, late.${calm}`,
+      ? `${waitText(0)}${dead === 0 ? ' Nothing has to be done.' : ''}`
+      : `${waiting === 1 ? 'One alert that waited is' : `${waiting} alerts that waited are`} delivered now, late. Read ${waiting === 1 ? 'it' : 'them'}: nobody may have seen ${waiting === 1 ? 'it' : 'them'} yet.`,
     ...(dead === 0
       ? []
       : [deadText(input), `${TO_DO}to send ${dead === 1 ? 'it' : 'them'} after all, run: ${retryCommand(input)}`]),

@@ -112,7 +112,7 @@ const headOf = (hid: number, listed: readonly Listed[], part: string): string =>
 
 const whyText = (mute: StoredMute, endedAt: number): string => {
   const { reason, author, from } = mute;
-  const by = author === undefined ? '' : ` Added by ${shorten(cleanLine(author), LIMITS.author)}.`;
+  const by = author === undefined ? '' : ` Added by ${quotedName(shorten(cleanLine(author), LIMITS.author))}.`;
   const how = mute.endedAt === undefined ? '' : ', ended by hand';
   return [
     `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${spanText(clockText(from), clockText(endedAt))}${how}.${by} Look through what it hid: nobody was told of it here.`,

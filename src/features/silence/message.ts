@@ -33,7 +33,7 @@ export const silentText = (service: string, silent: readonly SilentProtocol[]): 
   return [
     ...what,
     `${capital(serviceText(service))} answers, but it may have stopped looking at transactions: then no attack on ${silent.length === 1 ? 'this protocol' : 'these protocols'} would be found.`,
-    `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
+    `${TO_DO}ask the people who run the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If such a long pause is normal, set expectEvery in protocols.overrides.`,
   ].join('\n');
 };
 

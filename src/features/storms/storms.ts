@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { countedInWords } from '../../text.ts';
 import { clockText, iso, spanText } from '../../time.ts';
-import type { Announce } from '../announcements/announce.ts';
+import { type Announce, TO_DO } from '../announcements/announce.ts';
 
 /** So long without a digest, a storm is over. Digests rest at most ten seconds, and a minute's limit of rate a minute. */
 export const QUIET_MS = 120_000;
@@ -102,11 +102,12 @@ interface StormEndDependencies {
   now(): number;
 }
 
-/** `The storm of alerts is over: 2,160 came in four messages.`, and from when to when. */
+/** `Alerts come one by one again: 2,160 came in four messages.`, and from when to when. */
 export const stormOverText = ({ messages, alerts, from, until }: EndedStorm): string =>
   [
-    `The storm of alerts is over: ${alerts.toLocaleString('en')} came in ${countedInWords(messages, 'message')}.`,
-    `From ${spanText(clockText(from), clockText(until))}. The messages above list them all, the worst first. Nothing more is waiting; the next alerts come one by one again.`,
+    `Alerts come one by one again: ${alerts.toLocaleString('en')} came in ${countedInWords(messages, 'message')}.`,
+    `From ${spanText(clockText(from), clockText(until))}. This does not mean that an attack is over.`,
+    `${TO_DO}go through the messages above: they list all of them, the worst first.`,
   ].join('\n');
 
 /**

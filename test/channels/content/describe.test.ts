@@ -367,10 +367,12 @@ suite('a stored notification', () => {
 suite('what is no news', () => {
   test('is said in the title and in a sentence', () => {
     expect(contentOf(inspectionAlert({ replay: true }))).toMatchObject({
-      title: '🔴 CRITICAL (replay) · Lending Pool · Lending vault',
-      notice: expect.stringMatching(/^Replay/),
+      title: '🔴 CRITICAL (old alert) · Lending Pool · Lending vault',
+      notice: expect.stringMatching(/^Old alert: /),
     });
-    expect(contentOf(notificationAlert('x', { replay: true })).title).toBe('🟠 NOTIFICATION (replay) · Lending Pool');
+    expect(contentOf(notificationAlert('x', { replay: true })).title).toBe(
+      '🟠 NOTIFICATION (old alert) · Lending Pool',
+    );
   });
 
   test('a sample links to nothing: what it names does not exist', () => {

@@ -44,7 +44,7 @@ describe('what is new in a message that has grown', () => {
       '🔴 CRITICAL · Copper Perps · Lending vault: “Re-entrant call into transfer (depth 9); Token balance dropped 24%” · Now 6 protocols (+ Copper Perps, Juno Margin, Opal Staking)',
     );
     expect(subject).toBe('Now 6 protocols · Copper Perps · Lending vault');
-    expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Known before: Bridge, Dex, Yield']);
+    expect(lines).toEqual(['0x5d1c…ab12 on Base', 'Already alerted: Bridge, Dex, Yield']);
   });
 
   test('names the protocol that differs from many decoys', () => {

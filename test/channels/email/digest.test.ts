@@ -102,7 +102,7 @@ Detectors
      6  Flash loan
 `);
     expect(text).toContain(
-      '\n\n2026-11-20 10:07:12 to 10:07:17 UTC\nToo many at once for single messages: check the worst first.\n\nThe others\n',
+      '\n\n2026-11-20 10:07:12 to 10:07:17 UTC\nToo many at once for single messages. The worst comes first: start there.\n\nThe others\n',
     );
     expect(text).toContain('\nThe others\n\n🔴 CRITICAL · Vault A · Asset 3\n> Borrowed 12,400 ETH');
   });

@@ -115,8 +115,8 @@ Check transaction`);
   });
 
   test('names a replay and a test in the subject and in the text', () => {
-    expect(bodyOf(inspectionAlert({ replay: true })).subject).toMatch(/^\[CRITICAL \(replay\)\] /);
-    expect(shown(inspectionAlert({ replay: true })).text).toContain('Replay: this was found earlier');
+    expect(bodyOf(inspectionAlert({ replay: true })).subject).toMatch(/^\[CRITICAL \(old alert\)\] /);
+    expect(shown(inspectionAlert({ replay: true })).text).toContain('Old alert: one of your operators');
     const sample = inspectionAlert({ type: 'test.sample' });
     expect(bodyOf(sample).subject).toMatch(/^\[TEST\] /);
     expect(shown(sample).active).toEqual([]);

@@ -196,7 +196,7 @@ describe('a digest', () => {
       if (message === undefined) throw new Error('nothing composed');
       const { text } = read(message.body);
       expect(text.indexOf('Borrowed 12,400 ETH')).toBeGreaterThan(0);
-      expect(text.indexOf('Storm, message 3:')).toBeGreaterThan(text.indexOf('Borrowed 12,400 ETH'));
+      expect(text.indexOf('Storm, message 3.')).toBeGreaterThan(text.indexOf('Borrowed 12,400 ETH'));
     }
   });
 

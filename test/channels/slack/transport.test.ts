@@ -212,8 +212,8 @@ describe('message', () => {
 
   test('a replay says so in the header and below it', () => {
     const { blocks = [] } = bodyOf(inspectionAlert({ replay: true }));
-    expect(blocks[0]).toMatchObject({ text: { text: expect.stringContaining('(replay)') } });
-    expect(blocks[2]).toMatchObject({ type: 'context', elements: [{ text: expect.stringMatching(/^Replay: /) }] });
+    expect(blocks[0]).toMatchObject({ text: { text: expect.stringContaining('(old alert)') } });
+    expect(blocks[2]).toMatchObject({ type: 'context', elements: [{ text: expect.stringMatching(/^Old alert: /) }] });
   });
 
   test('plain and minimal are text alone, shown as it stands', () => {

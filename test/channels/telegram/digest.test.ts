@@ -77,7 +77,7 @@ describe('a digest that the text holds', () => {
     ).toBe(`Detectors: Drastic balance change ×8, Flash loan ×8
 Contracts: Lending vault (SHORT) ×8
 Senders: SHORT ×8
-2026-11-20 10:07:12 UTC. Too many at once for single messages: check the worst first.`);
+2026-11-20 10:07:12 UTC. Too many at once for single messages. The worst comes first: start there.`);
     const rows = all.split('\n');
     expect(rows.slice(0, 2)).toEqual([
       'All 8',
@@ -108,7 +108,9 @@ Senders: SHORT ×8
   test('of a storm says so below what happened', () => {
     const { text } = read(only(compose(several(8), 'rich', { storm: { message: 3, alerts: 2000 } })));
     expect(text).toMatch(/^🔴 8 critical .+\n🔴 CRITICAL .+\n“Borrowed /);
-    expect(text).toMatch(/\nSenders: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3: check the worst first\.\n/);
+    expect(text).toMatch(
+      /\nSenders: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3\. The worst comes first: start there\.\n/,
+    );
   });
 
   test('links the short hashes and the origins, quotes the worst, and lets every hash be copied', () => {

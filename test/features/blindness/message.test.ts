@@ -8,7 +8,7 @@ test('a service that cannot be read', () => {
     [
       'The monitoring service “main” cannot be read: connect ECONNREFUSED 10.0.0.1:443.',
       'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. As soon as it answers again, what was missed is read: those alerts come late, and none is lost.',
-      'To do: see whether the service answers and takes the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online',
+      'To do: see whether the service answers and accepts the API key; if it is down, ask the people who run it. To see what it answers, run: tocsin check --online',
     ].join('\n'),
   );
 });

@@ -107,7 +107,7 @@ test('says that it was ended by hand, who added it, and instead of whom others g
     items: [item(1)],
     insteadOf: Array.from({ length: 12 }, (_, n) => `webhook ${n}`),
   });
-  expect(text?.message).toMatch(/ to 13:00:00 UTC, ended by hand\. Added by operations\. Look through .*\n/);
+  expect(text?.message).toMatch(/ to 13:00:00 UTC, ended by hand\. Added by “operations”\. Look through .*\n/);
   expect(text?.message).toMatch(/webhook 9 and 2 more\.\n/);
 });
 

@@ -74,7 +74,7 @@ test('the destination hears once that the last digest was the last, and how many
   expect(told).toEqual([
     [
       'storm.over',
-      'The storm of alerts is over: 2,000 came in 2 messages.\nFrom 2026-11-20 02:40:12 to 02:41:12 UTC. The messages above list them all, the worst first. Nothing more is waiting; the next alerts come one by one again.',
+      'Alerts come one by one again: 2,000 came in 2 messages.\nFrom 2026-11-20 02:40:12 to 02:41:12 UTC. This does not mean that an attack is over.\nTo do: go through the messages above: they list all of them, the worst first.',
       [SLACK.id],
     ],
   ]);
@@ -116,7 +116,7 @@ test('a storm is not over while its last batch is tried again, and goes on where
   await storms.noteDigest(SLACK, 40);
   later(QUIET_MS);
   await end();
-  expect(told[0]?.[1]).toMatch(/^The storm of alerts is over: 55 came in 3 messages\./);
+  expect(told[0]?.[1]).toMatch(/^Alerts come one by one again: 55 came in 3 messages\./);
 });
 
 test('nothing of a storm stays for ever, not even where it was forgotten before its end was noted', async () => {
