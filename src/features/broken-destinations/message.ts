@@ -4,7 +4,7 @@ import { kindFacts, placeOf } from '../../channels/registry.ts';
 import type { Subject } from '../../deliver/health.ts';
 import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
-import { capital, countedInWords, namesText, quotedName } from '../../text.ts';
+import { capital, counted, countedInWords, namesText, quotedName } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 
@@ -125,10 +125,10 @@ export const recoveredText = (input: RecoveredInput): string => {
   const { since, message, waiting, dead, now } = input;
   const lasted = ageText(Math.max(0, now - Date.parse(since)));
   return [
-    `${capital(subjectName(input))} works again.`,
+    `${capital(subjectName(input))} works again${waiting === 0 ? '' : `: ${counted(waiting, 'alert comes', 'alerts come')} late`}.`,
     waiting === 0
       ? `${waitText(0)}${dead === 0 ? ' Nothing has to be done.' : ''}`
-      : `${waiting === 1 ? 'One alert that waited is' : `${waiting} alerts that waited are`} delivered now, late. Read ${waiting === 1 ? 'it' : 'them'}: nobody may have seen ${waiting === 1 ? 'it' : 'them'} yet.`,
+      : `Read ${waiting === 1 ? 'it' : 'them'}: nobody may have seen ${waiting === 1 ? 'it' : 'them'} yet.`,
     ...(dead === 0
       ? []
       : [deadText(input), `${TO_DO}to send ${dead === 1 ? 'it' : 'them'} after all, run: ${retryCommand(input)}`]),

@@ -153,7 +153,7 @@ export const ANNOUNCED: readonly Announced[] = [
   {
     ...announced('alert.acknowledged', 'acknowledgement', 'Somebody is at it, as mailboxes hear', () =>
       mailboxText({ by: 'Ann', via: 'slack', to: ALERTS.label, at: iso(AT + MINUTE_MS) }, ALERTS.name, [
-        { protocol: 'Harbor Lending' },
+        { protocol: 'Harbor Lending', txHash: hashOf('one') },
       ]),
     ),
     kinds: ['email'],

@@ -139,8 +139,8 @@ describe('the words', () => {
     };
     expect(recoveredText({ ...over, waiting: 12, dead: 3 })).toBe(
       [
-        'Slack channel C1 works again.',
-        '12 alerts that waited are delivered now, late. Read them: nobody may have seen them yet.',
+        'Slack channel C1 works again: 12 alerts come late.',
+        'Read them: nobody may have seen them yet.',
         '3 alerts could not be delivered and went to the fallback.',
         'To do: to send them after all, run: tocsin dead retry --destination C1',
         'No alerts arrived there for 2 h, from 2026-11-20 12:00:05 UTC on. The reason was: “the channel is archived (slack.com answered is_archived)”',
