@@ -51,7 +51,7 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
     expect(context?.first).toMatchObject(first);
   }
   const slack = world.sandbox.receivers.slack.received().map(({ text }) => text);
-  expect(slack.filter((text) => text.includes('Replay'))).toHaveLength(4);
+  expect(slack.filter((text) => text.includes('Old alert'))).toHaveLength(4);
 
   const { item = '' } = before.find((each) => each.item !== undefined) ?? {};
   await daemon.idle();

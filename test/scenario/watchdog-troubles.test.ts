@@ -29,6 +29,7 @@ const SHOWN_ELSEWHERE: Partial<Record<ConditionName, string>> = {
   unread: 'test/scenario/blindness.test.ts',
   channel: 'test/scenario/announced-once.test.ts',
   silent: 'test/scenario/silence.test.ts',
+  misfits: 'test/scenario/unheard.test.ts',
   listing: 'test/scenario/tripwire-attacks.test.ts',
   destination: 'test/scenario/fallback.test.ts',
   member: 'test/scenario/announced-once.test.ts',
