@@ -92,9 +92,7 @@ const noticeOf = (alerts: readonly Alert[]): string | undefined => {
     ...(truncated > 0 ? [`Of ${truncated} only a part is here: the service gave too much of them.`] : []),
     ...(more > 0 ? [`And ${more} more reason${more === 1 ? '' : 's'}.`] : []),
     ...(replay
-      ? [
-          'Replay: these were found earlier, and somebody sends them again on purpose: see whether they were dealt with.',
-        ]
+      ? ['Old alerts: one of your operators had Tocsin send them again. See whether they were dealt with.']
       : []),
   ];
   return notices.length === 0 ? undefined : notices.join(' ');

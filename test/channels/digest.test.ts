@@ -221,7 +221,7 @@ describe('a digest', () => {
     const many = storm(30).map((alert, n) => ({ ...alert, notice: `reason ${n}` }));
     expect(digest(many).notice).toContain('And 25 more reasons.');
     expect(digest(many.slice(0, 6)).notice).toContain('And 1 more reason.');
-    expect(digest(storm(6).map((alert) => ({ ...alert, replay: true }))).notice).toMatch(/^Replay/);
+    expect(digest(storm(6).map((alert) => ({ ...alert, replay: true }))).notice).toMatch(/^Old alerts: /);
   });
 
   test('names the command that lists all of it, made of nothing but times', () => {

@@ -335,7 +335,9 @@ test('each mailbox that has an alert hears once who acknowledged it, in the thre
     expect(headers).not.toHaveProperty('importance');
     expect(said).toMatch(/“ann” is on .*: acknowledged \d\d:\d\d:\d\d UTC on Slack channel C0SHARED01\./);
     const what =
-      destination === 'both@example.com' ? /2 alerts \((“Vault”, “Bridge”|“Bridge”, “Vault”), 0x[0-9a-f]{4}…[0-9a-f]{4}\)/ : /1 alert \(/;
+      destination === 'both@example.com'
+        ? /2 alerts \((“Vault”, “Bridge”|“Bridge”, “Vault”), 0x[0-9a-f]{4}…[0-9a-f]{4}\)/
+        : /1 alert \(/;
     expect(said).toMatch(what);
     expect(html).toMatch(/<body[^>]*>\s*<div class="preheader"[^>]*>“ann” is on /);
   }
