@@ -70,7 +70,7 @@ const titlesOf = (
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
   const all = counted.length.toLocaleString('en');
   const what = alone ? `${each} in ${where}` : `${all} alerts in ${where}: ${each}`;
-  const said = (text: string): string => shorten(replay ? `REPLAY: ${text}` : text, HEADLINE_LIMIT);
+  const said = (text: string): string => shorten(replay ? `Old alerts: ${text}` : text, HEADLINE_LIMIT);
   return {
     title: said(`${what}${soFar}`),
     lead: said(`${all} alerts${soFar === '' ? '' : ` (${soFar.replace(/^, /, '')})`}`),

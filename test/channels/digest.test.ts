@@ -58,7 +58,7 @@ describe('a digest', () => {
     [[stormAlert(0), stormAlert(3)], '🔴 2 critical alerts in “Vault A”'],
     [['a', 'b'].map((text) => notificationAlert(text)), '🟠 2 notifications in “Lending Pool”'],
     [[stormAlert(0), notificationAlert('x')], '🔴 2 alerts in 2 protocols: 1 critical, 1 notification'],
-    [storm(6).map((alert) => ({ ...alert, replay: true })), '🔴 REPLAY: 6 critical alerts in 3 protocols'],
+    [storm(6).map((alert) => ({ ...alert, replay: true })), '🔴 Old alerts: 6 critical alerts in 3 protocols'],
   ])('is called by what is in it', (alerts, title) => {
     expect(digest(alerts).title).toBe(title);
   });

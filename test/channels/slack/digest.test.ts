@@ -219,8 +219,8 @@ describe('a digest', () => {
     const notice = 'These could not be delivered to C024BE91L.';
     expect(read(only(compose(storm(10, { notice })))).text).toContain(notice);
     const replayed = only(compose(storm(10, { replay: true })));
-    expect(replayed.text).toMatch(/^🔴 REPLAY: /);
-    expect(read(replayed).text).toMatch(/sends them again on purpose/);
+    expect(replayed.text).toMatch(/^🔴 Old alerts: /);
+    expect(read(replayed).text).toMatch(/had Tocsin send them again/);
   });
 
   test.each(HOSTILE_TEXTS)('hostile text stays text: %j', (hostile) => {
