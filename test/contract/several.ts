@@ -106,7 +106,7 @@ export const describeSeveral = <Step>(
       const sample = inspectionAlert({ item: { _id: 'sample' }, type: 'test.sample' });
       const { messages, shown } = await deliver([...past, ...storm(20), sample]);
       expect(messages.map(({ alerts }) => alerts.length)).toEqual([1, 20, 20]);
-      expect(shown.map(({ text }) => /replay/i.test(text))).toEqual([false, false, true]);
+      expect(shown.map(({ text }) => /old alert/i.test(text))).toEqual([false, false, true]);
     });
 
     test('a digest says first why it comes this way', async () => {
