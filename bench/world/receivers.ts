@@ -118,6 +118,7 @@ export const createReceivers = ({ mailMs = 0 }: ReceiverSettings, { onMessage, n
           onMessage('email', beganAt, content);
         }, done);
       },
-    }),
+      // A daemon that is ended resets its connections.
+    }).on('error', () => undefined),
   };
 };
