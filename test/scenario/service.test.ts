@@ -156,5 +156,7 @@ test.concurrent('a service that names a wait is left alone until it is over', as
   await world.balanced();
   const asked = service.requests().filter(({ at }) => at > knownAt);
   expect(asked.length).toBeGreaterThan(0);
-  expect(asked.filter(({ at }) => at < (struck?.at ?? 0) + 3000)).toEqual([]);
+  // What was on its way to the service when the wait became known may still arrive: once for each stream, five a second else.
+  const meanwhile = asked.filter(({ at }) => at < (struck?.at ?? 0) + 3000).map(({ path }) => path);
+  expect(meanwhile).toEqual([...new Set(meanwhile)]);
 });

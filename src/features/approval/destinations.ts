@@ -123,13 +123,17 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
   return {
     list,
     find,
-    /** Approves them, and sends the alerts that were held. Gives, in their order, how many alerts of each were queued. */
+    /**
+     * Approves them, and sends the alerts that were held. Gives, in their order, how many alerts of each are queued: also
+     * where a daemon saw the approval first and queues them.
+     */
     approve: async (destinations: readonly Target[]): Promise<number[]> => {
+      const before = await held.list();
       await held.approve(destinations);
       const sent: number[] = [];
       for (const { id } of destinations) {
-        const destination = await heldAt(id);
-        sent.push(destination ? await approval.release(destination) : 0);
+        const hold = before.find(({ destination }) => destination.id === id);
+        sent.push(hold ? Math.max(hold.waiting, await approval.release(hold.destination)) : 0);
       }
       return sent;
     },

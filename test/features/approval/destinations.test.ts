@@ -13,7 +13,7 @@ const ALLOWED = destinationOf('slack', 'C3', 'C3');
 const ONCALL = destinationOf('email', 'oncall@example.com', 'oncall@example.com');
 const GONE = destinationOf('telegram', '7', '7');
 
-const setUp = () => {
+const setUp = ({ releases = 3 } = {}) => {
   const { redis, prefix } = openTestRedis();
   const held = createApprovalStore(redis, prefix, () => T0);
   const acts: string[] = [];
@@ -25,7 +25,7 @@ const setUp = () => {
     held,
     names: async () => new Map(),
     listDisabled: async () => [{ id: NEW.id }],
-    approval: { release: act('release', 3), drop: act('drop', 2) },
+    approval: { release: act('release', releases), drop: act('drop', 2) },
     fallback: [ONCALL],
     review: {
       destinations: () => [NEW, HELD, ALLOWED],
@@ -79,4 +79,10 @@ test('an approval sends what is held, a drop gives it up; where nothing is held 
   expect(await held.approved()).toEqual(new Set([NEW.id, HELD.id]));
   expect(acts).toEqual(['release C2']);
   expect(await drop(HELD)).toBe(2);
+});
+
+test('an approval counts what was held, also where a daemon queues it first', async () => {
+  const { held, approve } = setUp({ releases: 0 });
+  await held.hold(HELD, [makeAlert(1), makeAlert(2)]);
+  expect(await approve([HELD])).toEqual([2]);
 });
