@@ -134,16 +134,17 @@ ${MADE}
 
 Tocsin reads one YAML file: \`--config FILE\`, else \`$TOCSIN_CONFIG\`, else \`config/tocsin.yaml\`. \`tocsin init\` writes a
 small one, and [config/tocsin.example.yaml](../config/tocsin.example.yaml) is one to read on the first day.
-[every-key.yaml](every-key.yaml) has every key to copy from, with the same explanations. \`tocsin check\` finds every mistake with its line, and \`tocsin schema\` prints a JSON Schema for editors.
+[every-key.yaml](every-key.yaml) has every key to copy from, with the same explanations. \`tocsin check\` names every mistake
+with its line, and \`tocsin schema\` prints a JSON Schema for editors.
 
 - A **duration** is a whole number and a unit: \`500ms\`, \`15s\`, \`10m\`, \`24h\`, \`7d\`.
-- A **secret** is shown nowhere: not in logs, metrics, errors or pages.
+- Tocsin shows a **secret** nowhere: not in logs, metrics, errors or pages.
 - \`\${NAME}\` is the value of an environment variable, or of a line \`NAME=value\` in the file of variables beside the
   config (\`tocsin.env\` beside \`tocsin.yaml\`). \`\${NAME:-text}\` has a default. \`\${file:/run/secrets/x}\` is the content of a
   file. \`$$\` is a plain \`$\`.
 - A key without a default may be left out; its meaning says what that does.
 - \`[]\` in a key stands for each element of a list, \`NAME\` for a name that you choose.
-- A running daemon takes a changed config by itself; [reload.md](reload.md) says what needs a restart.
+- A running daemon applies a changed config by itself; [reload.md](reload.md) says what needs a restart.
 `;
 
 /** `exampleText`: docs/every-key.yaml. Keys that are off there are switched on. */

@@ -26,8 +26,8 @@ their largest value, not their sum. [config/prometheus-rules.yml](../config/prom
 [runbook.md](runbook.md) says what to do about each, and
 [config/grafana-dashboard.json](../config/grafana-dashboard.json) is a dashboard to import.
 
-A name or a label is never renamed. What no screen draws in the value of a label, such as control and direction characters,
-is written as \`\\uXXXX\`: protocols and destinations are named by others.
+Names of metrics and labels never change. Others name protocols and destinations, so the values of labels have characters that
+a screen cannot show, such as control characters, as \`\\uXXXX\`.
 `;
 
 const rulesOf = (text: string): Rule[] => {

@@ -42,7 +42,7 @@ export const senderOption = (defaults: RateLimit) => ({
   senderRateLimit: senderRateLimit
     .prefault(defaults)
     .describe(
-      'The rate limit of the token or mail server, for all destinations of this kind together. If you give it, give every part that you need: the defaults of its parts are gone.',
+      'The rate limit of the token or mail server, for all destinations of this kind together. If you set it, set every part that you need: its defaults no longer apply.',
     ),
 });
 
@@ -54,7 +54,7 @@ export const channelOptions = (defaults: { rateLimit: RateLimit; concurrency: nu
   rateLimit: rateLimit
     .prefault(defaults.rateLimit)
     .describe(
-      'The rate limit of one destination. Alerts for people that have to wait for it are gathered into a digest. If you give it, give every part that you need: the defaults of its parts are gone.',
+      'The rate limit of one destination. Alerts for people that must wait for it become a digest. If you set it, set every part that you need: its defaults no longer apply.',
     ),
   concurrency: count()
     .default(defaults.concurrency)

@@ -11,7 +11,7 @@ const withFilters = (command: Command): Command =>
 const deadCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./dead.ts');
   const loadChange = () => import('./dead-change.ts');
-  const shown = 'show one: by its id, the beginning of its id, its item or its transaction hash';
+  const shown = 'show one; <id> is its id or the beginning of it, the id of its item, or a transaction hash';
   const withAll = (change: Command): Command => withFilters(change.option('--all', 'all dead deliveries'));
   return group('dead', 'deliveries that failed for good (dead letters)', [
     withFilters(command('list', load, 'listDead').description('list dead deliveries')),
@@ -29,7 +29,7 @@ const muteCommands = ({ command, group }: CommandMaker): Command => {
     command('add', load, 'addMute')
       .description('mute alerts by protocol, detector and destination; an alert must match every option given')
       .option('--protocol <glob>', "alerts of these protocols; '*' for all")
-      .option('--detector <glob>', 'inspections of which every fired detector matches')
+      .option('--detector <glob>', 'inspections if every detector that fired matches')
       .option('--destination <id>', 'alerts to this destination: its id or label')
       .requiredOption('--for <duration>', 'how long, like 2h; at most mutes.maxLength')
       .requiredOption('--reason <text>', 'why; recipients read it in the report when the mute ends')
@@ -76,7 +76,7 @@ const cursorCommands = ({ command, group }: CommandMaker): Command => {
       .description('move a cursor: read again from a point in time')
       .requiredOption('--protocol <name>', 'the protocol')
       .requiredOption('--to <moment>', 'where to read from: a date-time, or a duration back like 24h')
-      .option('--yes', 'do not ask for confirmation, even where alerts would be skipped or sent twice'),
+      .option('--yes', 'do not ask for confirmation, even if alerts would be skipped or sent twice'),
   ]);
 };
 
@@ -98,7 +98,7 @@ const historyCommands = ({ command }: CommandMaker): Command[] => [
     .option('--protocol <name>', 'only alerts of this protocol')
     .option('--to <kind:address>', "send only there, instead of to the protocols' own channels")
     .option('--dry-run', 'only show what would be sent where')
-    .option('--yes', 'do not ask for confirmation before more than a handful of messages'),
+    .option('--yes', 'do not ask for confirmation before many messages'),
   withHistory(
     command('backtest', () => import('./backtest.ts'), 'backtest'),
     '7d',
@@ -119,8 +119,8 @@ const watchCommands = ({ command }: CommandMaker): Command[] => [
 
 const daemonCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./daemons.ts');
-  const forgotten = 'a daemon (host or id) that ended without saying so is gone for good: it is not missed any more';
-  return group('daemons', 'the daemons that share a Redis; which of them are missed', [
+  const forgotten = 'forget a daemon (host or id) that is gone for good, so that it is not missed any more';
+  return group('daemons', 'list the daemons that share a Redis, and forget those that are gone', [
     command('list', load, 'listDaemons').description('list those that run, and those that are missed'),
     command('forget <name>', load, 'forgetDaemon').description(forgotten),
   ]);

@@ -7,7 +7,7 @@ const INPUT = 'a JSON or YAML file, or - for standard input';
 
 const withPeriod = (command: Command): Command =>
   command
-    .option('--since <time>', 'what the service wrote after then: a date-time, or a duration back like 24h')
+    .option('--since <time>', 'what the service wrote since then: a date-time, or a duration back like 24h')
     .option('--until <time>', 'what it wrote before then, in the same form')
     .option('--sort <order>', 'asc (oldest first) or dsc (newest first); lists are dsc by default');
 
@@ -28,7 +28,7 @@ const withInspectionFilter = (command: Command): Command =>
   );
 
 const withService = (command: Command): Command =>
-  command.option('--service <name>', 'name of the service in the config; needed only where several fit');
+  command.option('--service <name>', 'name of the service in the config; needed only if several match');
 
 const withSecretsOption = (command: Command): Command =>
   command.option('--show-secrets', "with --json: print the channels' addresses whole, with paths and passwords");
@@ -107,19 +107,17 @@ export const receiverCommands = ({ command, group }: CommandMaker): Command[] =>
       .option('--secret <secret>', SECRET)
       .option(
         '--url <url>',
-        "the receiver's URL; needed where the config has deriveSecrets: each URL has its own secret",
+        "the receiver's URL; needed if the config has deriveSecrets: then each URL has its own secret",
       )
       .option('--tolerance <duration>', 'how far its timestamp may be from now', '5m'),
     command('sample', () => import('./webhook-sample.ts'), 'sample')
-      .description('print a webhook as a curl command, signed where its format is, to try a receiver')
+      .description('print a webhook as a curl command, to try a receiver; it is signed if its format is')
       .option('--type <type>', 'the webhook type, like inspection.critical', 'test.sample')
       .option('--format <format>', `the format: ${WEBHOOK_FORMATS.join(', ')}`, 'standard')
       .option('--url <url>', 'URL of the receiver', 'http://127.0.0.1:8080/')
       .option('--secret <secret>', SECRET),
     command('secret <url>', () => import('./webhook-secrets.ts'), 'secret')
-      .description(
-        'print the secret by which the receiver at this URL verifies; while the config has two, the newer first',
-      )
-      .option('--derived', 'the one derived from channels.webhook.secret, also while another one is in use'),
+      .description('print the secret with which the receiver at this URL verifies; of two, the newer one first')
+      .option('--derived', 'the one derived from channels.webhook.secret, even if another one is in use'),
   ]),
 ];

@@ -22,37 +22,33 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
   command('test', () => import('./test.ts'), 'test')
     .description('send a test message through the real queue, and wait until it is delivered')
     .option('--protocol <name>', "send it to this protocol's channels")
-    .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
+    .option('--channel <kind>', 'or to one address of this channel kind, given with --to')
     .option('--to <address>', `that address, or '\${NAME}' for a variable of the config`)
     .option('--timeout <duration>', 'how long to wait until it is delivered', '60s'),
   command('preview', () => import('./preview.ts'), 'preview')
-    .description('show what people would get, without sending anything: of a sample, or of an item of the service')
+    .description('show a sample or an item of the service as people would get it, without sending anything')
     .option(
       '--type <type>',
       'the type, like inspection.critical or tocsin.mute.ended, or: digest of 12',
       'inspection.critical',
     )
-    .option('--protocol <name>', 'as if it were of this protocol: its prefix, links and templates')
+    .option('--protocol <name>', "with this protocol's prefix, links and templates")
     .option('--id <id>', 'an inspection or a stored notification of the service, with --protocol, instead of a sample')
     .option('--service <name>', 'the service that lists it')
     .option('--kind <kinds...>', `${CHANNEL_KINDS.join(', ')}; default: those that the config sets up`)
     .option('--webhook-format <format>', 'what a webhook gets: standard, pagerduty, discord ...', 'standard')
-    .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
+    .option('--format <format>', 'rich, or a simpler one that is sent after a refusal: plain, minimal', 'rich')
     .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
     .option('--open', 'write the pages and open them'),
   command('status', () => import('./status.ts'), 'status').description(
     'show services, protocols, destinations, queues and what needs attention',
   ),
   command('reload', () => import('./reload.ts'), 'reload')
-    .description('have the running daemons read their config again, and say what each made of it')
+    .description('have the running daemons read their config again, and show what each one answers')
     .option('--timeout <duration>', 'how long to wait for the daemons', '60s'),
   command('audit', () => import('./audit.ts'), 'audit')
-    .description('compare what the services list with the ledger of deliveries, and queue again what is missing')
-    .option(
-      '--since <moment>',
-      'begin with what the service wrote then: a date-time, or a duration back like 24h',
-      '24h',
-    )
+    .description("compare the services' lists with what became of each alert, and queue again what is missing")
+    .option('--since <moment>', 'what the service wrote since then: a date-time, or a duration back like 24h', '24h')
     .option('--dry-run', 'only report; queue nothing again'),
 ];
 

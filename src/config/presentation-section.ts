@@ -93,7 +93,7 @@ const templateSection = z
       ),
     title: template().describe('The title, one line. Left out: the title stays.'),
     text: template().describe(
-      'What stands in the place of what happened, who and what, and the times. Details and links stay below it. Left out: the text stays.',
+      'Replaces what happened, who and what, and the times. Details and links stay below it. Left out: the text stays.',
     ),
   })
   .refine(({ title, text }) => title !== undefined || text !== undefined, {

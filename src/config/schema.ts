@@ -51,7 +51,7 @@ export const configSchema = z.strictObject({
     .min(1, { error: 'must not be empty' })
     .default('./data')
     .describe(
-      'Directory of the private Redis and of the cursor backup, relative to this file. Put it on a disk that survives a restart: it holds the alerts that are not delivered yet. A variable TOCSIN_DATA_DIR stands for this key where it is left out, as in the container.',
+      'Directory of the private Redis and of the cursor backup, relative to this file. Put it on a disk that survives a restart: it holds the alerts that are not delivered yet. If this key is left out, the variable TOCSIN_DATA_DIR counts; the container sets it.',
     ),
   poll: pollSection.prefault({}).describe('How often and how far back Tocsin polls the services.'),
   alerts: alertsSection.prefault({}).describe('Which items become alerts.'),
@@ -69,7 +69,7 @@ export const configSchema = z.strictObject({
   mutes: mutesSection
     .prefault({})
     .describe(
-      'Mutes: alerts that match one are not sent for a time. `tocsin mute add` adds more. When a mute ends, one message lists what it hid.',
+      'Mutes: for a time, Tocsin does not send alerts that match one. `tocsin mute add` adds more. When a mute ends, one message lists what it hid.',
     ),
   destinations: destinationsSection
     .prefault({})

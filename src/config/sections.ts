@@ -23,7 +23,7 @@ export const alertsSection = z.strictObject({
     .max(20, { error: 'must name at most twenty' })
     .prefault([])
     .describe(
-      'Assessments by which the service means ok, in words that its interface does not name. Every other word that it does not name counts as critical.',
+      'Words by which your service means ok, beside those of its interface. Any other unknown word counts as critical.',
     ),
   sources: choices(SOURCES)
     .prefault([...SOURCES])
@@ -38,7 +38,7 @@ export const alertsSection = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'If inspections of its protocol at a destination already cover every transaction that a stored notification names, the notification is not sent there as well. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
+      'Do not send a stored notification to a destination that already has inspections of its protocol for every transaction that it names. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
     ),
   detectorNames: detectorNames()
     .prefault({})
@@ -46,10 +46,10 @@ export const alertsSection = z.strictObject({
       'Names of detectors for people, by the name that the service gives them: { flashLoan: Flash loan }. Other names are split into words, flashLoan into Flash loan.',
     ),
   acknowledge: flag().describe(
-    'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never, where muteByButton allows it.',
+    'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link if ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who acknowledged it. A second button mutes its detectors for an hour; mutes.maxLength, mutes.never and muteByButton limit it.',
   ),
   muteByButton: flag().describe(
-    'Every message with a button to acknowledge it may have the one that mutes. If false, only messages at destinations that the config names, that destinations.allow fits or that somebody approved (`tocsin destinations approve`) have it: a mute counts at every destination, and who can change channels at the service could add a chat to press it in.',
+    'Show the button that mutes at every destination. If false, only at those that the config names, that destinations.allow matches or that somebody approved (`tocsin destinations approve`): a mute counts at every destination, and an attacker who can change channels at the service could add a chat to press it in.',
   ),
   incidentWindow: durationOr('10m', { minMs: 0 }).describe(
     'How long later findings of the same transaction update the first Slack, Telegram or Discord message in place. With 0s each finding is a message of its own.',
@@ -92,14 +92,14 @@ export const channelEntry = z.strictObject({
 
 export const watchdogSection = z.strictObject({
   after: durationOr('60s', { minMs: 100 }).describe(
-    'How long a trouble has to last before it is announced, and its end too; for reads at least three poll intervals.',
+    'How long a trouble, or its end, must last before it is announced; for reads at least three poll intervals.',
   ),
   channels: z
     .array(channelEntry)
     .min(1, { error: 'must name at least one; leave it out for the channels of the fallback' })
     .exactOptional()
     .describe(
-      'Who hears of it, in the form of protocols.overrides. Where none of these works, the fallback does. Left out: the channels of the fallback.',
+      'Who hears of it, in the form of protocols.overrides. If none of these works, the fallback does. Left out: the channels of the fallback.',
     ),
   // Everybody who knows it can pretend that all is well.
   heartbeatUrl: httpUrl()
@@ -107,9 +107,11 @@ export const watchdogSection = z.strictObject({
     .transform(createSecret)
     .exactOptional()
     .describe(
-      "URL of a dead man's switch that runs elsewhere, such as Healthchecks or a push monitor of Uptime Kuma. A GET goes there as long as every service was read, a job came through each queue and each channel was proven since the last one. If not, the switch hears nothing, and raises the alarm; one of Healthchecks gets a POST to its /fail with the reason. channels.webhook.allowHttp and allowNetworks hold for it. Secret.",
+      "URL of a dead man's switch that runs elsewhere, such as Healthchecks or a push monitor of Uptime Kuma. Tocsin calls it only if, since the last call, it has read every service, got a job through each queue and proven each channel. Otherwise the switch hears nothing, and raises the alarm; Healthchecks gets a POST to /fail with the reason. channels.webhook.allowHttp and allowNetworks apply. Secret.",
     ),
-  heartbeatEvery: durationOr('1m', { minMs: 1000 }).describe('Between two calls of it, of all daemons together.'),
+  heartbeatEvery: durationOr('1m', { minMs: 1000 }).describe(
+    'Time between two calls of heartbeatUrl, by all daemons together.',
+  ),
 });
 
 const ADDRESS_RULE = 'must be an address in quotes, such as "0x5033..." with 40 hexadecimal digits';
@@ -127,7 +129,7 @@ const override = z.strictObject({
   expectEvery: duration({ minMs: 100 })
     .exactOptional()
     .describe(
-      'The longest that the service may list no new inspection of this protocol, with any assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
+      'How long the service may list no new inspection of this protocol before Tocsin announces that it is silent. Left out: twice the longest pause of the last two weeks, at least half an hour, and once ten days and 20 inspections are known.',
     ),
   admins: z
     .array(
@@ -138,14 +140,14 @@ const override = z.strictObject({
     )
     .exactOptional()
     .describe(
-      "Addresses of the admins of this protocol's contracts, for what messages say of a transaction's origin. They replace the service's; an empty list means that nobody is one. Left out: the service's.",
+      "Addresses of the admins of this protocol's contracts: messages say whether a transaction's sender is one. They replace the service's; an empty list means that nobody is an admin. Left out: the service's.",
     ),
   timeZone: timeZone()
     .exactOptional()
     .describe("Time zone of this protocol's times in messages. Left out: `timeZone` of the config."),
   prefix: shortLine()
     .exactOptional()
-    .describe("Stands before the titles of this protocol's messages, such as [staging]. Left out: nothing does."),
+    .describe("Text before the titles of this protocol's messages, such as [staging]. Left out: none."),
 });
 
 export const protocolsSection = z.strictObject({
@@ -215,12 +217,12 @@ export const opsSection = z.strictObject({
   listen: hostPort({ anyPort: true })
     .prefault(OPS_LISTEN_DEFAULT)
     .describe(
-      'Address and port; port 0 means any free port. A variable TOCSIN_OPS_LISTEN stands for this key where it is left out: in the container it is 0.0.0.0:9464. Keep that port off the public network.',
+      'Address and port; port 0 means any free port. If this key is left out, the variable TOCSIN_OPS_LISTEN counts: in the container 0.0.0.0:9464. Keep that port off the public network.',
     ),
   probes: hostPort({ anyPort: true })
     .exactOptional()
     .describe(
-      'A second address and port, which answers /livez and /readyz and nothing else: an attacker who fills the connections of listen cannot make an orchestrator restart the daemon. A variable TOCSIN_OPS_PROBES stands for this key where it is left out: in the container it is 127.0.0.1:9466. Let probes alone reach it.',
+      'A second address and port, which answers /livez and /readyz and nothing else: an attacker who fills the connections of listen cannot make an orchestrator restart the daemon. If this key is left out, the variable TOCSIN_OPS_PROBES counts: in the container 127.0.0.1:9466. Let only probes reach it.',
     ),
   publicUrl: httpUrl()
     .exactOptional()

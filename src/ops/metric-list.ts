@@ -26,13 +26,13 @@ const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ]),
   itemsForeign: counter(
     'items_foreign_total',
-    'Items that name another protocol than the one asked for, at each read.',
+    'Items that name another protocol than Tocsin asked for, counted at each read.',
     ['service', 'source'],
   ),
   itemsMalformed: counter('items_malformed_total', 'Items that could not be understood.', ['service', 'source']),
   boundsReached: counter(
     'service_bounds_reached_total',
-    'Times that the service gave more than is read of it, by the bound that cut it off.',
+    'Times that the service gave more than Tocsin reads, by the limit that cut it off.',
     ['service', 'bound'],
   ),
   alerts: bounded('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
@@ -42,29 +42,29 @@ const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ]),
   protocolCursorLag: gauge(
     'protocol_cursor_lag_seconds',
-    'How long ago a protocol was read last; of many, the 200 that wait longest.',
+    'Time since a protocol was last read; only the 200 that wait longest.',
     ['service', 'protocol', 'source'],
   ),
   protocolPollDuration: gauge(
     'protocol_poll_duration_seconds',
-    'How long the last poll of a protocol by this daemon took; of many, the 200 slowest.',
+    'How long the last poll of a protocol by this daemon took; only the 200 slowest.',
     ['service', 'protocol', 'source'],
   ),
   protocolSeriesLeftOut: gauge(
     'protocol_series_left_out',
-    'Protocols that a metric leaves out, or counts as `others`, as there are too many.',
+    'Protocols that a metric leaves out or counts as `others`, because there are too many.',
     ['metric'],
   ),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
   unreadProtocols: gauge('unread_protocols', 'Protocols that were not read for three poll intervals.', ['service']),
   silentProtocols: gauge(
     'silent_protocols',
-    'Protocols of which nothing was inspected for far longer than is usual, or than expectEvery.',
+    'Protocols with no inspection for far longer than usual, or for longer than expectEvery.',
     ['service'],
   ),
   pollInterval: gauge(
     'poll_interval_seconds',
-    'How long a protocol waits between two polls at most, but for those that are late: the delay of its alerts.',
+    'Longest planned time between two polls of a protocol: how much polling delays its alerts.',
     ['service'],
   ),
   catalogProtocols: gauge('catalog_protocols', 'Protocols that are watched.', ['service']),
@@ -76,25 +76,29 @@ const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
 });
 
 const reviewMetrics = ({ bounded, counter, gauge }: Maker) => ({
-  rechecks: counter('second_looks_total', 'Inspections read again, by what that led to.', ['service', 'outcome']),
-  audits: counter('audits_total', 'Comparisons of what a service lists with what became of it, by how they ended.', [
+  rechecks: counter('second_looks_total', 'Inspections that were read again later, by what that led to.', [
     'service',
     'outcome',
   ]),
+  audits: counter(
+    'audits_total',
+    'Audits: comparisons of what a service lists with what became of it, by how they ended.',
+    ['service', 'outcome'],
+  ),
   auditDifferences: bounded(
     'audit_differences_total',
-    'Items that were not accounted for and were queued again: missing from the ledger, or lost from the queue.',
+    'Items that an audit queued again: missing from the ledger, or lost from the queue.',
     ['service', 'protocol', 'kind'],
   ),
   auditedTo: gauge(
     'audited_to_timestamp_seconds',
-    'Everything that the service wrote until then is accounted for, or was queued again.',
+    'Until when audits have accounted for everything that the service wrote, or queued it again.',
     ['service'],
   ),
 });
 
 const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
-  deliveries: bounded('deliveries_total', 'Deliveries by what an attempt made of them: delivered, retrying or dead.', [
+  deliveries: bounded('deliveries_total', 'Attempts to deliver an alert, by outcome: delivered, retrying or dead.', [
     'kind',
     'destination',
     'outcome',
@@ -120,7 +124,7 @@ const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   digestAlerts: counter('digest_alerts_total', 'Alerts in digests that were delivered.', ['kind']),
   afterwards: counter(
     'message_changes_total',
-    'Replies with a sound below messages that grew, and messages that were changed to say a new assessment; dead: given up.',
+    'Replies with a sound below messages that grew, and messages changed to show a new assessment; dead: given up.',
     ['kind', 'what', 'outcome'],
   ),
   slotWaits: counter('send_slot_waits_total', 'Times that a message had to wait for its rate limit.', ['kind']),
@@ -134,26 +138,26 @@ const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ]),
   destinationSeriesLeftOut: gauge(
     'destination_series_left_out',
-    'Destinations without series of their own, as there are more than 500: what they do counts as `others`.',
+    'Destinations beyond the first 500: they have no series of their own, and count as `others`.',
     [],
   ),
   muted: bounded('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
-  heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
+  heldAlerts: gauge('held_alerts', 'Alerts that wait for the approval of their destination.', []),
   heldRefused: counter(
     'held_refused_total',
-    'Alerts that are dead because too many wait for a destination to be approved.',
+    'Alerts that are dead because too many wait for the approval of their destination.',
     [],
   ),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
   deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
   deadRemoved: counter(
     'dead_removed_total',
-    'Dead deliveries that were removed, the oldest first, because too many were kept.',
+    'Dead deliveries that Tocsin removed, the oldest first, because it keeps only so many.',
     [],
   ),
   brokenDestinations: gauge(
     'broken_destinations',
-    'Destinations that take nothing now, and `sender-KIND` where it is the token or mail server: 1 each.',
+    'Destinations that take nothing now: 1 each; `sender-KIND` for a token or mail server.',
     ['kind', 'destination'],
   ),
   acknowledged: counter('acknowledged_total', 'Alerts that somebody has acknowledged, by the kind of the message.', [
@@ -161,13 +165,13 @@ const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   ]),
   pressesRefused: counter(
     'presses_refused_total',
-    'Presses of buttons and links that had no effect, by why: forged, too late, elsewhere, by a stranger, against a rule, or too many.',
+    'Presses of buttons and links that had no effect, by reason: forged, too late, elsewhere, by a stranger, against a rule, or too many.',
     ['kind', 'reason'],
   ),
-  fallbackAlerts: counter('fallback_alerts_total', 'Alerts that went to the fallback, by why.', ['reason']),
+  fallbackAlerts: counter('fallback_alerts_total', 'Alerts that went to the fallback, by reason.', ['reason']),
   trouble: gauge(
     'trouble',
-    'Troubles of Tocsin itself, by name, as `tocsin status` tells them: of this daemon and of what all daemons share.',
+    'Troubles of Tocsin itself, by name, as in `tocsin status`: those of this daemon and those that all daemons share.',
     ['trouble'],
   ),
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
@@ -176,12 +180,12 @@ const deliveryMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
 const configMetrics = ({ gauge }: Maker) => ({
   configReloaded: gauge(
     'config_last_reload_successful',
-    'Whether the config that was read last is in force: 1, or 0 where it was refused.',
+    'Whether the config that was read last is in force: 1, or 0 if it was refused.',
     [],
   ),
   configReloadedAt: gauge(
     'config_last_reload_success_timestamp_seconds',
-    'When a config was last read and found right, or found unchanged.',
+    'When the daemon last read a config that was right or unchanged.',
     [],
   ),
 });

@@ -168,7 +168,7 @@ export const webhookConfig = z
       .array(cidr())
       .prefault([])
       .describe(
-        'Networks (CIDR) and addresses that Tocsin must not send to, although they are public or allowed. List your own public addresses that admit this machine, and, where your network translates IPv6 to IPv4 (NAT64), its prefix, unless it is 64:ff9b::/96, which is refused anyway: any private address can be written behind it. A host that allowNetworks lists by name is refused as well where it leads there.',
+        'Networks (CIDR) and addresses that Tocsin must not send to, even if they are public or allowed. List your own public addresses that let this machine in. If your network translates IPv6 to IPv4 (NAT64), list its prefix, because any private address can be written behind it; Tocsin refuses 64:ff9b::/96 anyway. It also refuses a host that allowNetworks lists by name, if it leads there.',
       ),
     ...connectionFields('all receivers that have none of their own'),
     ...channelOptions({ rateLimit: {}, concurrency: 50 }),
