@@ -29,6 +29,8 @@ export const configOption = (context: CommandContext) =>
     '$TOCSIN_CONFIG, else config/tocsin.yaml',
   );
 
+export const HELP = 'explain a command';
+
 const argumentsOf = (command: Command): Record<string, unknown> =>
   Object.fromEntries(command.registeredArguments.map((each, index) => [each.name(), command.processedArgs[index]]));
 
@@ -66,6 +68,8 @@ export const createCommandMaker = (context: CommandContext, end: (code: ExitCode
       const words = `${before} ${each.name()}`;
       if (printing.has(each)) each.addOption(jsonOption());
       each.copyInheritedSettings(from).showHelpAfterError(`(see ${words} --help)`);
+      // Its own: the one that is inherited stands in a group of the program's.
+      if (each.commands.length > 0) each.helpCommand('help [command]', HELP);
       for (const child of each.commands) inherit(child, each, words);
     };
     inherit(command, parent, parent.name());

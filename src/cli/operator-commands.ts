@@ -29,7 +29,7 @@ const muteCommands = ({ command, group }: CommandMaker): Command => {
     command('add', load, 'addMute')
       .description('mute alerts by protocol, detector and destination; an alert must match every option given')
       .option('--protocol <glob>', "alerts of these protocols; '*' for all")
-      .option('--detector <glob>', 'inspections if every detector that fired matches')
+      .option('--detector <glob>', 'inspections in which every fired detector matches')
       .option('--destination <id>', 'alerts to this destination: its id or label')
       .requiredOption('--for <duration>', 'how long, like 2h; at most mutes.maxLength')
       .requiredOption('--reason <text>', 'why; recipients read it in the report when the mute ends')
@@ -47,7 +47,7 @@ const muteCommands = ({ command, group }: CommandMaker): Command => {
 
 const destinationCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./destinations.ts');
-  return group('destinations', 'where alerts go; approve or revoke destinations', [
+  return group('destinations', 'list, approve, revoke and enable the addresses that alerts go to', [
     command('list', load, 'listDestinations').description('list all known destinations and their state'),
     command('approve [names...]', load, 'approveDestinations')
       .description('allow sending to destinations (id or label) and send the alerts held for them')
@@ -68,7 +68,7 @@ const withTracks = (command: Command): Command =>
 
 const cursorCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./cursor.ts');
-  return group('cursor', 'show or move how far each protocol has been read', [
+  return group('cursor', 'show or move the cursors: how far each protocol has been read', [
     withTracks(command('show', load, 'showCursors'))
       .description('show the cursors')
       .option('--protocol <name>', 'only this protocol'),
@@ -121,7 +121,7 @@ const daemonCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./daemons.ts');
   const forgotten = 'forget a daemon (host or id) that is gone for good, so that it is not missed any more';
   return group('daemons', 'list the daemons that share a Redis, and forget those that are gone', [
-    command('list', load, 'listDaemons').description('list those that run, and those that are missed'),
+    command('list', load, 'listDaemons').description('list the running daemons, and those that are missed'),
     command('forget <name>', load, 'forgetDaemon').description(forgotten),
   ]);
 };

@@ -1,11 +1,11 @@
 /** The program: its commands, which `*-commands.ts` declare, and how one is run. What a command does stands in the file of its name. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { didYouMean } from '../config/problems.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import { forbiddenText, passingText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
-import { type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
+import { type CommandMaker, configOption, createCommandMaker, HELP, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { receiverCommands, serviceCommands } from './service-commands.ts';
@@ -126,9 +126,12 @@ export const createProgram = (context: CommandContext, end: (code: ExitCode) => 
       outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')),
       ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
     })
+    .configureHelp({
+      optionDescription: (option) => `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
+    })
     .showHelpAfterError('(see tocsin --help)');
   const { make, adopt } = createCommandMaker(context, end);
-  program.commandsGroup(OTHERS).helpCommand('help [command]', 'explain a command');
+  program.commandsGroup(OTHERS).helpCommand('help [command]', HELP);
   for (const command of grouped(commands(make))) adopt(program, command, { isDefault: command.name() === 'run' });
   const completion = new Command('completion')
     .description('print a script that completes commands and options in bash, zsh or fish')

@@ -57,7 +57,7 @@ const protocolCommands = ({ command, group }: CommandMaker): Command => {
       "show the changes of a protocol's channels, triggers, tracking and detectors that the daemons have seen, newest first",
     )
     .option('--service <name>', 'only at this service of the config');
-  return group('protocols', 'protocols at the monitoring service: their assets and channels', [
+  return group('protocols', 'list and change protocols at the monitoring service', [
     withService(withSecretsOption(list)),
     ...[create, add, replace].map(withService),
     history,
@@ -68,7 +68,7 @@ const inspectionCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./inspections.ts');
   const list = command('list', load, 'listInspections').description('list inspections, newest first');
   const stats = command('stats', load, 'inspectionStats').description('count inspections by assessment');
-  return group('inspections', 'inspections at the monitoring service', [
+  return group('inspections', 'list and count inspections at the monitoring service', [
     withService(withLimit(withInspectionFilter(list))),
     withService(withInspectionFilter(stats)),
   ]);

@@ -42,6 +42,14 @@ const FIVE_MISTAKES = [
   '  slack: { botToken: xoxb-hush-hush, concurrency: 0 }',
 ];
 
+test.concurrent('the help of a group has one list of commands, and that of a command marks the options that it needs', async () => {
+  const group = await runCommand(['mute', '--help']);
+  expect(group.stdout.match(/^\S.*:$/gm)).toEqual(['Options:', 'Commands:']);
+  const add = await runCommand(['mute', 'add', '--help']);
+  const needed = add.stdout.split(/\n(?= {2}-)/).filter((option) => option.includes('(required)'));
+  expect(needed.map((option) => /--\w+/.exec(option)?.[0])).toEqual(['--for', '--reason']);
+});
+
 test.concurrent('--help names every command of the contract that there is, and fails nobody', async () => {
   const { code, stdout, stderr } = await runCommand(['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
