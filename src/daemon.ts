@@ -17,7 +17,7 @@ import { createConditions } from './ops/conditions.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOpsServer } from './ops/server.ts';
 import type { Tracing } from './ops/tracing.ts';
-import { version } from './version.ts';
+import { build } from './version.ts';
 
 export interface DaemonDependencies {
   config: Config;
@@ -68,7 +68,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
       conditions: hostConditions,
       ...(tracing && { telemetry: tracing.telemetry }),
     });
-    const metrics = createMetrics({ version });
+    const metrics = createMetrics(build());
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
@@ -112,7 +112,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     started.resolve(reloading);
     const { url: ops, probesUrl: probes } = urls;
     const services = config.services.map(({ name }) => name);
-    log.info({ version, ops, ...(probes !== undefined && { probes }), services }, 'started');
+    log.info({ ...build(), ops, ...(probes !== undefined && { probes }), services }, 'started');
     return { opsUrl: ops };
   };
 

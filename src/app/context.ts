@@ -20,7 +20,7 @@ import { CANARY_LATE_MS, END_MS, LEAST_BOUND_MS, LOOK_AT_DELAY_MS } from '../ops
 import { createMetrics, type Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import { createScrubber } from '../secret.ts';
-import { version } from '../version.ts';
+import { build } from '../version.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { OpenRedis } from './redis.ts';
 import { createStore, type openStore, type Store } from './store.ts';
@@ -128,7 +128,7 @@ export const commandContext = (config: Config, redis: OpenRedis, level: 'silent'
   const scrub = createScrubber(collectSecrets(config));
   const now = Date.now;
   const store = createStore({ redis: redis.redis, prefix: redis.prefix, onError: () => {}, now });
-  return { config, store, metrics: createMetrics({ version }), log: createLogger({ level, scrub }), scrub, now };
+  return { config, store, metrics: createMetrics(build()), log: createLogger({ level, scrub }), scrub, now };
 };
 
 export const onTurnFailed =

@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { missedOf } from '../features/conditions/daemons.ts';
 import { type DaemonStatus, daemonText, shownDaemons } from '../ops/status.ts';
 import { ago, iso } from '../time.ts';
+import { buildText } from '../version.ts';
 import { type Action, answer } from './context.ts';
 import { type Column, renderTable } from './table.ts';
 import { withView } from './with-view.ts';
@@ -10,7 +11,7 @@ import { withView } from './with-view.ts';
 export const daemonColumns = (now: string): Column<DaemonStatus>[] => [
   { head: 'host', cell: ({ host }) => host },
   { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
-  { head: 'version', cell: ({ version }) => version },
+  { head: 'version', cell: buildText },
   { head: 'started', cell: ({ startedAt }) => ago(startedAt, now) },
   { head: 'heard', cell: ({ heardAt }) => ago(heardAt, now) },
   { head: 'state', isRemark: true, cell: daemonText },

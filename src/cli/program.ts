@@ -4,7 +4,7 @@ import { didYouMean } from '../config/problems.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import { forbiddenText, passingText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
-import { version } from '../version.ts';
+import { build, buildText } from '../version.ts';
 import { type CommandMaker, configOption, createCommandMaker, HELP, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
@@ -117,7 +117,11 @@ const HELP_WIDTH = 80;
 export const createProgram = (context: CommandContext, end: (code: ExitCode) => void, isJson = false): Command => {
   const program = new Command('tocsin')
     .description('Forwards alerts from a protocol-monitoring service to e-mail, Telegram, Slack and webhooks.')
-    .version(version)
+    .option('-V, --version', 'say the version and its revision')
+    .on('option:version', () => {
+      context.write(`${isJson ? JSON.stringify(build()) : buildText(build())}\n`);
+      throw new CommanderError(EXIT.done, 'commander.version', '');
+    })
     .exitOverride()
     .configureOutput({
       writeOut: context.write,

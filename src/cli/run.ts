@@ -7,7 +7,7 @@ import { createDaemon, type DaemonDependencies } from '../daemon.ts';
 import { createLogger, logFormOf, takeConsole } from '../ops/log.ts';
 import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
-import { version } from '../version.ts';
+import { build } from '../version.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, untilAborted } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
 
@@ -31,7 +31,7 @@ export const run = async (
     for (const doubt of exposuresOf({ config: read, file: source.file, files: source.files() })) log.warn(doubt);
   };
   warn(config);
-  const tracing = await openTracing(env, { version, log, now: Date.now });
+  const tracing = await openTracing(env, { build: build(), log, now: Date.now });
   const daemon = createDaemon({
     ...{ config, log, scrub, source, tracing, ...pace },
     onRead: (read) => learn(collectSecrets(read)),

@@ -5,6 +5,7 @@ import { stateOf, stateText } from '../ops/page/state.ts';
 import { type StatusReport, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
+import { buildText } from '../version.ts';
 import { type Action, answer, EXIT } from './context.ts';
 import { daemonColumns } from './daemons.ts';
 import { type Column, renderTable } from './table.ts';
@@ -116,10 +117,10 @@ const wellnessOf = (report: Shown): string => (stateOf({ report }) === 'well' ? 
 /** What needs a look comes first. Ends with a line feed. */
 export const renderStatusText = (status: StatusReport, width?: number): string => {
   const report: Shown = { ...status, width };
-  const { version, startedAt, now, dead } = report;
+  const { startedAt, now, dead } = report;
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
   const sections = [
-    `Tocsin ${version}${started}, as of ${clockText(now)}`,
+    `Tocsin ${buildText(report)}${started}, as of ${clockText(now)}`,
     ...[
       problemsOf,
       wellnessOf,

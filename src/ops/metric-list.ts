@@ -197,7 +197,11 @@ export const declareMetrics = (registry: Registry) => {
     owners: make.owners,
     /** By which a protocol's counters are known: `others`, where it has none of its own. */
     protocolLabel: make.protocolLabel,
-    buildInfo: make.gauge('build_info', 'Always 1; the labels are the version.', ['version', 'node']),
+    buildInfo: make.gauge(
+      'build_info',
+      'Always 1; the labels are the version, the commit of the build, and the version of Node.',
+      ['version', 'revision', 'node'],
+    ),
     ...readingMetrics(make),
     ...reviewMetrics(make),
     ...deliveryMetrics(make),

@@ -1,6 +1,7 @@
 /** All metrics, those of our own, of Node and of the event loop, as Prometheus reads them. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { escapeInvisible } from '../text.ts';
+import type { Build } from '../version.ts';
 import { oneAtATime, withinTime } from '../waiting.ts';
 import { createLoopDelay, NEVER_MS, replaceLoopLag } from './loop-delay.ts';
 import { declareMetrics } from './metric-list.ts';
@@ -25,12 +26,12 @@ export const assessmentLabel = (assessment: string | undefined): string => {
  * shows what is known anyway (lags); both run before every `text()`, and a failure or a slow answer never fails the scrape,
  * nor holds up the next one.
  */
-export const createMetrics = ({ version, refreshMs = REFRESH_MS }: { version: string; refreshMs?: number }) => {
+export const createMetrics = ({ version, revision = '', refreshMs = REFRESH_MS }: Build & { refreshMs?: number }) => {
   const registry = new Registry();
   const { buildInfo, owners, ...declared } = declareMetrics(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  buildInfo.set({ version, node: process.version }, 1);
+  buildInfo.set({ version, revision, node: process.version }, 1);
   const loopDelay = createLoopDelay();
   const setLoopLag = replaceLoopLag(registry, loopDelay.rounds);
   const refreshes = new Set<() => Promise<void>>();

@@ -23,6 +23,7 @@ import type { Alert } from '../alert.ts';
 import { contentId } from '../item.ts';
 import { createRareWarning } from '../rarely.ts';
 import { shorten } from '../text.ts';
+import type { Build } from '../version.ts';
 import type { ReportedAttempt } from './delivery-report.ts';
 
 const LONGEST = 300;
@@ -136,12 +137,12 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
 });
 
 export interface TracingSettings {
-  version: string;
+  build: Build;
   log: Pick<Logger, 'warn'>;
   now(): number;
 }
 
-export const createTracing = ({ version, log, now }: TracingSettings) => {
+export const createTracing = ({ build: { version, revision }, log, now }: TracingSettings) => {
   const warn = createRareWarning({ log, text: 'traces cannot be sent', now });
   const ignore = (): void => {};
   const logger = {
@@ -156,7 +157,13 @@ export const createTracing = ({ version, log, now }: TracingSettings) => {
   const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), maxQueueSize: MOST_WAITING });
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': NAME, 'service.version': version }))
+      .merge(
+        resourceFromAttributes({
+          'service.name': NAME,
+          'service.version': version,
+          ...(revision !== undefined && { 'vcs.ref.head.revision': revision }),
+        }),
+      )
       .merge(detectResources({ detectors: [envDetector] })),
     idGenerator: ids,
     spanProcessors: [processor],

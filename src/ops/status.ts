@@ -1,11 +1,11 @@
 /** What runs now, as data and in words: the daemon fills it in, the status page and the `status` command show it. */
 import type { ChannelKind, Mute, Source } from '../alert.ts';
 import type { Condition } from '../condition.ts';
+import type { Build } from '../version.ts';
 import type { CheckReport } from './health.ts';
 
 /** All times are ISO 8601. Nothing in it is secret. */
-export interface StatusReport {
-  version: string;
+export interface StatusReport extends Build {
   /** Absent where no daemon was asked, only its Redis. */
   startedAt?: string;
   now: string;
@@ -41,11 +41,10 @@ interface TroubleStatus extends Omit<Condition, 'under'> {
   todo: string;
 }
 
-export interface DaemonStatus {
+export interface DaemonStatus extends Build {
   id: string;
   host: string;
   pid: number;
-  version: string;
   startedAt: string;
   /** When it last said how it is doing. */
   heardAt: string;

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { build, buildText } from '../../src/version.ts';
 import { runProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { runCommand } from './in-process.ts';
@@ -63,9 +64,11 @@ test.concurrent('--help names every command of the contract that there is, and f
   }
 });
 
-test.concurrent('--version says a version', async () => {
-  const { code, stdout } = await runCommand(['--version']);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+test.concurrent('--version says the version and the commit', async () => {
+  expect(build().version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(await runCommand(['--version'])).toMatchObject({ code: 0, stdout: `${buildText(build())}\n` });
+  const { code, stdout } = await runCommand(['--version', '--json']);
+  expect([code, JSON.parse(stdout)]).toEqual([0, build()]);
 });
 
 test.concurrent.for([

@@ -12,7 +12,7 @@ describe('the status in a terminal', () => {
         '  slack  C024BE91L          0       1204     0  4 min ago',
       ].join('\n'),
     );
-    expect(text).toMatch(/^Tocsin 1\.2\.3, started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
+    expect(text).toMatch(/^Tocsin 1\.2\.3 \(0123456789ab\), started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
     expect(text.endsWith('\n')).toBe(true);
   });
 

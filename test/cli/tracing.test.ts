@@ -1,5 +1,6 @@
 /** With an endpoint named, the trace of an alert goes from its read to the provider's id, to a real collector. */
 import { expect, test } from 'vitest';
+import { build } from '../../src/version.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { startDaemonProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -50,5 +51,7 @@ test('an alert is one trace, and the log names it', { timeout: 90_000 }, async (
   expect(spans().some(({ name }) => name.includes('deliver-slack'))).toBe(true);
   expect(daemon.log('delivered')[0]).toMatchObject({ traces: [root?.traceId] });
   const { resourceSpans } = JSON.parse(bodies()[0] ?? '{}') as Export;
-  expect(textOf(resourceSpans[0]?.resource ?? { attributes: [] }, 'service.name')).toBe('tocsin');
+  const resource = resourceSpans[0]?.resource ?? { attributes: [] };
+  const said = ['service.name', 'service.version', 'vcs.ref.head.revision'].map((name) => textOf(resource, name));
+  expect(said).toEqual(['tocsin', build().version, build().revision]);
 });

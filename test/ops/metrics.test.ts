@@ -112,6 +112,11 @@ test('names follow the conventions, those of the process and of Node too', async
   }
 });
 
+test('the build says its version and its commit', async () => {
+  const text = await createMetrics({ version: '1.2.3', revision: '0123456789ab' }).text();
+  expect(text).toContain(`tocsin_build_info{version="1.2.3",revision="0123456789ab",node="${process.version}"} 1\n`);
+});
+
 test('two daemons in one process do not share their numbers', async () => {
   const [one, other] = [createMetrics({ version: '1' }), createMetrics({ version: '1' })];
   one.polls.inc({ service: 'main', source: 'inspections', outcome: 'ok' }, 7);

@@ -3,6 +3,7 @@ import type { StatusReport } from '../../src/ops/status.ts';
 
 export const REPORT: StatusReport = {
   version: '1.2.3',
+  revision: '0123456789ab',
   startedAt: '2026-11-18T10:00:00.000Z',
   now: '2026-11-21T10:00:00.000Z',
   daemons: [],
@@ -67,7 +68,7 @@ export const filledWith = (text: string): StatusReport => ({
     { name: text, up: false, state: 'fails', lastError: text },
     { name: `${text}2`, up: true, state: 'answers' },
   ],
-  daemons: [DAEMON, { ...DAEMON, host: text, version: text, ready: false, checks: [failing(text)] }],
+  daemons: [DAEMON, { ...DAEMON, host: text, version: text, revision: text, ready: false, checks: [failing(text)] }],
   protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
   unwatched: [{ service: text, name: text, reason: 'left out' }],
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),

@@ -10,7 +10,7 @@ import type { PaceState } from '../../poll/pacer.ts';
 import { askEach, execute } from '../../redis/pipeline.ts';
 import { serviceText, shorten } from '../../text.ts';
 import { ageText, iso } from '../../time.ts';
-import { version } from '../../version.ts';
+import { build } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
 
 export interface DaemonReport extends Omit<DaemonStatus, 'heardAt' | 'isRunning' | 'isMissed'> {
@@ -213,7 +213,7 @@ export const createSelfReport = (dependencies: SelfReportDependencies) => {
     const conditions = [...known.flatMap(serviceCondition), ...checks.flatMap(checkCondition), ...reported];
     return {
       ...self,
-      version,
+      ...build(),
       startedAt: iso(startedAt),
       uptimeMs: uptimeMs(),
       ready: status === 'ok',

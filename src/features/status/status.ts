@@ -11,7 +11,7 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
-import { version } from '../../version.ts';
+import { build } from '../../version.ts';
 import { daemonStatus, missedOf } from '../conditions/daemons.ts';
 import type { Knowing } from '../conditions/list.ts';
 import type { HeldFor } from '../conditions/notes.ts';
@@ -126,7 +126,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const needs = urgent.map(conditionText);
     const notes = others.conditions.filter(({ name }) => rowOf(name).severity === 'note');
     return {
-      version,
+      ...build(),
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
       now: iso(now()),
       daemons: daemons.map((daemon) => daemonStatus(daemon, missed, now())),

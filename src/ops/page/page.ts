@@ -1,6 +1,7 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
 import { cleanLine, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
+import { buildText } from '../../version.ts';
 import type { Answer } from '../answer.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
 import type { OutdatedView, PageView, TracedAlert, Viewer } from './details.ts';
@@ -62,9 +63,10 @@ ${accountOf(viewer)}</header>
 `.html;
 };
 
-const footOf = ({ report: { version, startedAt, now } }: PageView): Html => {
+const footOf = ({ report }: PageView): Html => {
+  const { startedAt, now } = report;
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
-  return html`<footer class="quiet"><p>Version ${cleanLine(version)}${started}. As of <time datetime="${now}">${clockText(now)}</time>. <span id="live"></span></p></footer>`;
+  return html`<footer class="quiet"><p>Version ${cleanLine(buildText(report))}${started}. As of <time datetime="${now}">${clockText(now)}</time>. <span id="live"></span></p></footer>`;
 };
 
 /** The whole page. Everything in the view is escaped. */

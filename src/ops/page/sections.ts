@@ -2,6 +2,7 @@
 import { scopeText, shownLabel } from '../../alert.ts';
 import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
+import { buildText } from '../../version.ts';
 import {
   type DestinationStatus,
   daemonText,
@@ -77,7 +78,7 @@ export const daemonsOf = ({ report, now }: PageView): Html => {
     columns: [
       { head: 'Host', cell: ({ host }) => name(host) },
       { head: 'Process', as: 'number', cell: ({ pid }) => pid },
-      { head: 'Version', as: 'word', cell: ({ version }) => cleanLine(version) },
+      { head: 'Version', as: 'word', cell: (one) => cleanLine(buildText(one)) },
       { head: 'Started', as: 'time', cell: ({ startedAt }) => moment(startedAt, now) },
       { head: 'Heard', as: 'time', cell: ({ heardAt }) => moment(heardAt, now) },
       { head: 'State', cell: (one) => (one.isRunning && one.ready ? good : bad)(daemonText(one)) },

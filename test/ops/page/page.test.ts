@@ -50,6 +50,10 @@ describe('the page', () => {
     expect(pageOf({ ...REPORT, services: [] })).toContain('None is set up.');
   });
 
+  test('says which build it is of', () => {
+    expect(pageOf(REPORT)).toContain('<p>Version 1.2.3 (0123456789ab), started ');
+  });
+
   test('shows its state in the title and the icon of the tab', () => {
     const [well, look] = [pageOf(REPORT), pageOf({ ...REPORT, problems: ['x', 'y'] })];
     expect(well).toContain('<title>Tocsin: All is well</title>');
