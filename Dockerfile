@@ -3,13 +3,10 @@
 
 FROM node:24-slim AS packages
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc scripts/strip-packages.sh ./
 # No install scripts: production packages need none. The development copy of Node is left out.
-# Nothing reads sources, typings and source maps there: Node runs no TypeScript below node_modules. Nor tests and examples of
-# packages, which only make it larger, and more to look through for whoever scans it.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && find node_modules -type f -regex '.*\.\([cm]?ts\|tsx\|[cm]?[jt]s\.map\)' -delete \
- && find node_modules -depth -type d -regex '.*/\(tests?\|__tests__\|examples?\|benchmarks?\)' -exec rm -rf {} +
+ && sh strip-packages.sh
 
 # The program as plain JavaScript: Node need not strip the types at each start.
 FROM node:24-slim AS build
@@ -19,6 +16,9 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+# What `tocsin --version`, the page and the metrics call its revision.
+ARG REVISION=unknown
+RUN printf '%.12s\n' "$REVISION" >dist/REVISION
 
 FROM node:24-slim
 # npm goes: nothing is installed any more. tini reaps children and forwards signals, even if the container is started without an init.

@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 # Where setup puts a redis-server that it could not install.
 export PATH := $(PATH):$(CURDIR)/node_modules/.cache/redis/bin
-.PHONY: help packages setup demo init check test fault soak bench growth format pictures pin release clean
+.PHONY: help packages setup demo init check test fault soak bench growth format pictures pin pack release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,8 +47,11 @@ pictures: packages ## every kind of message as its readers see it, drawn into do
 pin: packages ## write digests of base images and missing package hashes into the files that name them
 	@NODE_USE_ENV_PROXY=1 node_modules/.bin/node scripts/pin.ts
 
-release: ## test and build the image for all platforms, and say what would be published; ARGS="--image NAME"
+pack: packages ## the npm package, and a tarball that runs as it is unpacked, in release/; ARGS="x64 arm64"
+	@sh scripts/pack.sh $(ARGS)
+
+release: packages ## test, make all of a release in release/, and say what would be published; ARGS="--image NAME"
 	@sh scripts/release.sh $(ARGS)
 
 clean: ## remove installed packages and the demo's data
-	rm -rf node_modules data dist
+	rm -rf node_modules data dist release

@@ -11,7 +11,7 @@ import { exitCodeOf } from '../../src/cli/program.ts';
 import { readCompose, readProject } from './compose-files.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const INSTALLED = '/opt/tocsin/';
+const INSTALLED = '/opt/tocsin/current/';
 /** Steps of a stop that wait for a Redis that is silent: measured, 18 s in all. */
 const SILENT_STEPS = 3;
 

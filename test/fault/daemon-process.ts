@@ -1,7 +1,7 @@
-/** A daemon of the suite: `node src/main.ts run` in a process of its own, that can be hurt in every way and started again. */
+/** A daemon of the suite: `node src/main.ts run`, or a release as its unit starts it, in a process of its own, that can be hurt in every way and started again. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +46,15 @@ export interface DaemonProcess {
   isRunning(): boolean;
 }
 
+/** How a tree is run: by its sources, or, of a release that was unpacked to `opt/current`, as its unit does it. */
+const commandOf = async (root: string): Promise<string[]> => {
+  const sources = join(root, 'src/main.ts');
+  if (existsSync(sources)) return [process.execPath, '--import', SHIM, sources, 'run'];
+  const unit = await readFile(join(root, 'deploy/tocsin.service'), 'utf8');
+  const [, command = ''] = /^ExecStart=\/opt\/tocsin\/current\/(.+)$/m.exec(unit) ?? [];
+  return join(root, command).split(' ');
+};
+
 /** The last start's line in a log. */
 const startedIn = (log: string, from: number): string | undefined => {
   const line = log
@@ -85,8 +94,7 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
     root = other ?? root;
     const from = (await log()).length;
     const out = openSync(logFile, 'a');
-    const run = [process.execPath, '--import', SHIM, join(root, 'src/main.ts'), 'run', '--config', config];
-    const [program = '', ...args] = [...command, ...run];
+    const [program = '', ...args] = [...command, ...(await commandOf(root)), '--config', config];
     child = spawn(program, args, { cwd: root, env, stdio: ['ignore', out, out] });
     closeSync(out);
     ended = once(child, 'exit');

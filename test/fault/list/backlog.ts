@@ -8,7 +8,7 @@ import type { Fault } from '../fault.ts';
 const READ_WITHIN_MS = 1_200_000;
 
 /** Deliveries that wait, by the daemon's own account; while it reads very many it may have none in time. */
-const waitingAt = async (daemon: DaemonProcess): Promise<number> => {
+export const waitingAt = async (daemon: DaemonProcess): Promise<number> => {
   const answer = await fetch(`${daemon.url()}/status.json`);
   if (!answer.ok) return 0;
   const report = (await answer.json()) as StatusReport;
