@@ -16,7 +16,7 @@ setup: packages ## install npm packages, and redis-server where it is missing
 demo: setup ## the whole system on this machine, live; Ctrl-C ends it
 	@exec sh scripts/demo.sh $(ARGS)
 
-init: setup ## asks for a service and a channel of yours, tries both, and writes config/tocsin.yaml
+init: setup ## asks for your service, its channels and a fallback, tries each answer, and writes config/tocsin.yaml
 	@node_modules/.bin/node src/main.ts init $(ARGS)
 	@echo; echo 'In this terminal, first: alias tocsin="$(CURDIR)/node_modules/.bin/node $(CURDIR)/src/main.ts"'
 

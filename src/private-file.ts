@@ -54,11 +54,12 @@ const createFresh = async (file: string): Promise<FileHandle> => {
   return open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, FILE_MODE);
 };
 
-/** Writes the whole file, never half of it; on disk when it resolves. */
-export const replacePrivateFile = async (file: string, text: string): Promise<void> => {
+/** Writes the whole file, never half of it; on disk when it resolves. `mode`: whatever the umask is. */
+export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
   const fresh = `${file}.new`;
   const handle = await createFresh(fresh);
   try {
+    await handle.chmod(mode);
     await handle.writeFile(text);
     await handle.sync();
   } finally {
@@ -66,6 +67,9 @@ export const replacePrivateFile = async (file: string, text: string): Promise<vo
   }
   await rename(fresh, file);
 };
+
+/** The same for its owner alone. */
+export const replacePrivateFile = (file: string, text: string): Promise<void> => replaceFile(file, text, FILE_MODE);
 
 export const openPrivateLog = (file: string): Promise<FileHandle> =>
   openHere(file, constants.O_WRONLY | constants.O_APPEND);

@@ -1,11 +1,17 @@
 /** `check --online`: asks every service, Redis and channel of the config whether it answers. Starts and sends nothing. */
-import { type Destination, onceEach } from '../alert.ts';
+import { randomUUID } from 'node:crypto';
+import { type ChannelKind, type Destination, onceEach } from '../alert.ts';
 import { webAddress } from '../channels/address.ts';
+import type { Channel } from '../channels/channel.ts';
+import { createPresentation } from '../channels/content/presentation.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
+import { atOnce } from '../chunks.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, ServiceError } from '../errors.ts';
 import { hangingOn } from '../features/routes/hanging.ts';
 import type { RouteReview } from '../features/routes/review.ts';
+import { sampleAlert } from '../features/sample/sample.ts';
+import type { ListedProtocol } from '../item.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
@@ -13,6 +19,7 @@ import { installedVersion } from '../redis/embedded-server.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { cleanLine, counted, nameText } from '../text.ts';
+import { iso } from '../time.ts';
 import { openNamedRedis } from './redis.ts';
 import { openReview } from './view.ts';
 
@@ -32,6 +39,9 @@ const TIMEOUT_MS = 15_000;
 /** A long listing takes many requests, each with a time limit of its own. */
 const LISTING_TIMEOUT_MS = 60_000;
 
+const within = (signal: AbortSignal, timeoutMs = TIMEOUT_MS): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+
 const ask = async (
   subject: string,
   question: (signal: AbortSignal) => Promise<string>,
@@ -39,7 +49,7 @@ const ask = async (
   timeoutMs = TIMEOUT_MS,
 ): Promise<OnlineFinding> => {
   try {
-    const detail = await question(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+    const detail = await question(within(signal, timeoutMs));
     return { subject, ok: true, detail };
   } catch (error) {
     return { subject, ok: false, detail: messageOf(error) };
@@ -136,3 +146,62 @@ export const askEverything = async (config: Config, signal: AbortSignal): Promis
   await close();
   return [...answers.flat(), ...unsetKinds(review), ...hangingTogether(config, review), ...refused];
 };
+
+/** What the only service of a config lists. Throws a `ServiceError`, also where the listing does not end. */
+export const listOnce = async (config: Config, signal: AbortSignal): Promise<ListedProtocol[]> => {
+  const [service] = openServices(config, Date.now).values();
+  if (service === undefined) return [];
+  try {
+    const { protocols, unfinished } = await listProtocols(service, within(signal, LISTING_TIMEOUT_MS));
+    if (unfinished !== undefined) throw unfinished;
+    return protocols;
+  } finally {
+    await service.client.close();
+  }
+};
+
+const withChannels = async <T>(
+  config: Config,
+  use: (opened: Awaited<ReturnType<typeof openConfiguredChannels>>) => Promise<T>,
+): Promise<T> => {
+  const opened = await openConfiguredChannels(config, Date.now);
+  return use(opened).finally(opened.close);
+};
+
+const openedKind = (channels: readonly Channel[], kind: ChannelKind): Channel => {
+  const channel = channels.find((one) => one.kind === kind);
+  if (channel === undefined) throw new Error(`the config does not set up ${kind}`);
+  return channel;
+};
+
+/** One kind alone. Throws a `DeliveryError`. */
+export const verifyKind = (config: Config, kind: ChannelKind, signal: AbortSignal): Promise<string> =>
+  withChannels(config, ({ channels }) => openedKind(channels, kind).verify(within(signal)));
+
+/** Which of these the guard refuses as they are no public https addresses, which the config can allow. */
+export const closedIn = (
+  config: Config,
+  destinations: readonly Destination[],
+  signal: AbortSignal,
+): Promise<Destination[]> =>
+  withChannels(config, async ({ judge }) => {
+    const isClosed = async (one: Destination): Promise<boolean> =>
+      (await refusedOf([one], judge, signal)).some(({ detail }) => /channels\.webhook\.allow/.test(detail));
+    const closed = await Promise.all(destinations.map(isClosed));
+    return destinations.filter((_, index) => closed[index]);
+  });
+
+/** Sends a marked sample at once, past the queue. Throws a `DeliveryError`. */
+export const sendSample = (config: Config, destination: Destination, signal: AbortSignal): Promise<void> =>
+  withChannels(config, async ({ channels }) => {
+    const channel = openedKind(channels, destination.kind);
+    const alert = sampleAlert(
+      config.services[0]?.name ?? 'test',
+      'Sample protocol',
+      `test-${randomUUID()}`,
+      Date.now(),
+    );
+    const context = { sentAt: iso(Date.now()), format: 'rich', presentation: createPresentation(config) } as const;
+    const messages = atOnce(channel.compose({ destination, alerts: [alert] }, context));
+    for (const message of messages) await channel.send(message, within(signal));
+  });

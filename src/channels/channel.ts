@@ -204,30 +204,62 @@ interface EntryRules {
   contactsNeed?: string;
 }
 
-/** What a person has answered to `tocsin init`. */
-export interface SetupAnswers {
-  /** One address: for test messages, and for alerts that reach nobody else. */
-  to: string;
-  /** Of the provider's API, where it is another one than usual. */
-  apiUrl?: string;
-  /** Of a kind with `hasRelay`. */
-  relay?: { from: string; host: string; port: number; tls?: string; user?: string };
-  /** The address is no public one by https. */
-  isPrivate?: boolean;
+/** What a person has answered to `tocsin init`, by the ids of the questions; `apiUrl`: of the provider's API, where it is another one than usual. */
+export type SetupAnswers = Readonly<Record<string, string>>;
+
+/** One answer that `tocsin init` asks for. Only what is asked has a name in its messages. */
+export interface SetupQuestion {
+  id: string;
+  /** The answer, within a sentence: `the relay's host and port`. */
+  name: string;
+  /** As it is put, without colon. */
+  text: string;
+  /** Where the answer is found, or what mends it. Sentences. */
+  todo: string;
+  /** The option that answers it. */
+  option?: { name: 'service' | 'to' | 'smtp' | 'smtpUser' | 'smtpTls' | 'from'; flag: string };
+  /** The variable that holds it, as it is a secret. */
+  variable?: string;
+  /** It is typed unseen. */
+  isHidden?: true;
+  /** What an empty answer stands for. */
+  standard?: string;
+  /** How answers look, to notice one that belongs elsewhere. */
+  like?: RegExp;
+  /** What is wrong with an answer, to go on from the question's name; undefined where nothing is. */
+  rule?(answer: string): string | undefined;
+  /** Failures in which these words stand are this answer's. */
+  blamedBy?: RegExp;
+  /** Nothing can be tried by it alone. */
+  isUntried?: true;
+  /** Left out: it is always asked. */
+  isDue?(answers: SetupAnswers): boolean;
+  /** It is asked only where a failure blames it: most people can do without. */
+  onlyWhenBlamed?: true;
 }
 
 /** What `tocsin init` asks for a kind, and what it writes. */
 interface Setup {
-  /** Asks for one address. */
-  question: string;
-  /** Where the address is a secret: the variable that holds it. */
-  addressVariable?: string;
-  /** The variable as `config/tocsin.example.yaml` and `docker-compose.yml` name it. Without a question a secret is made. */
-  secret: { variable: string } & ({ question: string } | { make(): string });
-  /** It sends through a mail relay, which is asked for as well; the secret only where somebody logs in there. */
-  hasRelay?: true;
-  /** The kind's section in YAML, two spaces in. `quoted`: a text in which nothing is replaced; `secret`: its variable. */
-  linesOf(answers: SetupAnswers, writing: { quoted(text: string): string; secret: string }): string[];
+  /** As a heading. */
+  title: string;
+  /** What all its messages hang on. Left out: nothing. */
+  hangsOn?: string;
+  /** Of its section of the config, in order. */
+  questions: readonly SetupQuestion[];
+  /** Of one address. */
+  address: SetupQuestion;
+  /** Its addresses come from outside: which private ones may be sent to is in its section. */
+  isGuarded?: true;
+  /** A secret that nobody is asked for. */
+  made?: { variable: string; make(): string };
+  /**
+   * The kind's section in YAML, two spaces in. `quoted`: a text in which nothing is replaced; `secret`: a variable;
+   * `allowed`: URLs that are no public https ones, and are sent to.
+   */
+  linesOf(
+    answers: SetupAnswers,
+    writing: { quoted(text: string): string; secret(name: string): string; allowed: readonly string[] },
+  ): string[];
 }
 
 /** Composes as the channel would, with neither config nor provider's library. One body for each message. */

@@ -1,200 +1,287 @@
-/** What `tocsin init` has to know: from its options and the environment, else from the person at the terminal. */
-import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
-import { kindFacts } from '../channels/registry.ts';
+/** What `tocsin init` asks for: the service, each kind of channel that its protocols use, and a fallback. */
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isHuman } from '../alert.ts';
+import { closedIn, listOnce, sendSample, verifyKind } from '../app/online-check.ts';
+import type { SetupQuestion } from '../channels/channel.ts';
+import { addressesOf, kindFacts, placeOf } from '../channels/registry.ts';
 import { serviceSection } from '../config/poll-section.ts';
-import type { Environment } from '../config/variables.ts';
-import { UsageError } from '../errors.ts';
-import { parseHostPort } from '../schema/fields.ts';
-import type { CommandContext, CommonOptions } from './context.ts';
-import { type ChannelAnswers, SERVICE_KEY, type ServiceAnswers } from './init-config.ts';
-import { kindOf, oneOf } from './options.ts';
+import { didYouMean } from '../config/problems.ts';
+import type { Config } from '../config/schema.ts';
+import { DeliveryError, UsageError } from '../errors.ts';
+import { fallbackRoutes, routeEntries, routeSettings } from '../features/routes/routes.ts';
+import type { ChannelEntry, ListedProtocol } from '../item.ts';
+import { counted, listText, nameText } from '../text.ts';
+import { configText, entryOf, type Plan, SERVICE_KEY } from './init-config.ts';
+import { askWhether, missingFor, type Part, readConfig, type Setup, SKIP, settle } from './init-questions.ts';
+import { kindOf } from './options.ts';
 
-export interface InitOptions extends CommonOptions {
-  service?: string;
-  channel?: string;
-  to?: string;
-  from?: string;
-  smtp?: string;
-  smtpUser?: string;
-  smtpTls?: string;
-  apiUrl?: string;
-  allowPrivate?: boolean;
-  /** False with `--no-check`. */
-  check: boolean;
-  force?: boolean;
+/** As it grows. */
+export interface Draft extends Plan {
+  service: Record<string, string>;
+  kinds: Map<ChannelKind, Record<string, string>>;
+  fallback?: ChannelKind;
+  allowed: string[];
 }
 
-/** What the whole dialogue is about. */
-export interface Setup {
-  options: InitOptions;
-  context: CommandContext;
-  /** As they are set, and those that are given now. */
-  variables: { known: Environment; given: Record<string, string> };
-}
+const URL_QUESTION: SetupQuestion = {
+  id: 'url',
+  name: 'the URL of the monitoring service',
+  text: 'Base URL of the monitoring service, like https://host/api',
+  todo: 'It is the whole address of its API, often with a path like /api.',
+  option: { name: 'service', flag: '--service URL' },
+  rule: (answer) => {
+    const [issue] = serviceSection.shape.baseUrl.safeParse(answer).error?.issues ?? [];
+    const isBare = issue !== undefined && serviceSection.shape.baseUrl.safeParse(`https://${answer}`).success;
+    return issue && `${issue.message}${isBare ? `; did you mean https://${answer}?` : ''}`;
+  },
+  blamedBy: /services\.0\.baseUrl/,
+  isUntried: true,
+};
 
-type Io = Pick<CommandContext, 'ask' | 'askSecret' | 'warn'>;
-
-export const STOPPED = 'stopped: nothing was written';
-
-const isSet = ({ variables: { known, given } }: Setup, name: string): boolean =>
-  (given[name] ?? known[name] ?? '') !== '';
-
-/** The options that a channel of this kind lacks, and the variables that it needs. */
-const demandsOf = (setup: Setup): { options: string[]; names: string[] } => {
-  const { channel, to, from, smtp, smtpUser } = setup.options;
-  if (channel === undefined) return { options: to === undefined ? ['--to ADDRESS'] : [], names: [] };
-  const { addressVariable: name, hasRelay = false, secret } = kindFacts(kindOf(channel)).setup;
-  const isNamed = to !== undefined || (name !== undefined && isSet(setup, name));
-  return {
-    options: [
-      ...(isNamed ? [] : [`--to ADDRESS${name === undefined ? '' : ` or the variable ${name}`}`]),
-      ...(hasRelay && from === undefined ? ['--from ADDRESS'] : []),
-      ...(hasRelay && smtp === undefined ? ['--smtp HOST:PORT'] : []),
-    ],
-    names: 'question' in secret && (!hasRelay || smtpUser !== undefined) ? [secret.variable] : [],
-  };
+const KEY_QUESTION: SetupQuestion = {
+  id: 'key',
+  name: 'the API key',
+  text: 'Its API key (does not show)',
+  todo: 'Whoever runs the monitoring service gives keys out. Copy it whole, without spaces.',
+  variable: SERVICE_KEY,
+  isHidden: true,
+  blamedBy: /services\.0\.apiKey/,
 };
 
 /** Throws a `UsageError` that names every option and variable that is missing, where nobody can be asked. */
 export const demandAnswers = (setup: Setup): void => {
   const { options, context } = setup;
   if (context.ask !== undefined) return;
-  const demands = demandsOf(setup);
+  const kind = options.channel === undefined ? undefined : kindOf(options.channel);
   const missing = [
-    ...(options.service === undefined ? ['--service URL'] : []),
-    ...(options.channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : []),
-    ...demands.options,
-    ...[SERVICE_KEY, ...demands.names].filter((name) => !isSet(setup, name)).map((name) => `the variable ${name}`),
+    ...missingFor(setup, [URL_QUESTION, KEY_QUESTION]),
+    ...(kind === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : []),
+    ...(kind === undefined && options.to === undefined ? ['--to ADDRESS'] : []),
+    ...(kind === undefined
+      ? []
+      : missingFor(setup, [...kindFacts(kind).setup.questions, kindFacts(kind).setup.address])),
   ];
   if (missing.length > 0) {
     throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
   }
 };
 
-/** Asks until there is an answer; none stands for what is offered. */
-const askFor = async ({ ask, warn }: Io, question: string, offered?: string): Promise<string> => {
-  for (;;) {
-    const answer = await ask?.(question);
-    if (answer === undefined) throw new UsageError(STOPPED);
-    const text = answer.trim() || offered;
-    if (text !== undefined) return text;
-    warn('An answer is needed; Ctrl-C ends this.\n');
+/** What the service lists; nothing where nobody is to be asked. */
+export const askService = async (setup: Setup, draft: Draft, envFile: string): Promise<ListedProtocol[]> => {
+  const { signal } = setup.context;
+  let listed: ListedProtocol[] = [];
+  await settle(setup, {
+    questions: [URL_QUESTION, KEY_QUESTION],
+    answers: draft.service,
+    text: () => configText(draft, envFile),
+    tryOut: async (config) => {
+      listed = await listOnce(config, signal);
+      const [first] = listed;
+      const such =
+        first === undefined ? 'no protocol' : `${counted(listed.length, 'protocol')}, such as ${nameText(first.name)}`;
+      return `the monitoring service answers and lists ${such}`;
+    },
+  });
+  return listed;
+};
+
+/** By kind, the protocols that have a channel of it, in the order of `CHANNEL_KINDS`. */
+export type Uses = ReadonlyMap<ChannelKind, readonly ListedProtocol[]>;
+
+export const usesOf = (listed: readonly ListedProtocol[]): Uses =>
+  new Map(
+    CHANNEL_KINDS.map(
+      (kind) => [kind, listed.filter(({ channels }) => channels.some(({ name }) => name === kind))] as const,
+    ).filter(([, protocols]) => protocols.length > 0),
+  );
+
+/** The URL of a provider's API that `--api-url` gives for a kind: `KIND=URL`, or one for all. */
+const apiUrlFor = ({ options: { apiUrl = [] } }: Setup, kind: ChannelKind): string | undefined =>
+  apiUrl.find((each) => each.startsWith(`${kind}=`))?.slice(kind.length + 1) ??
+  apiUrl.find((each) => /^https?:/i.test(each));
+
+const MOST_HOSTS = 20;
+
+/** Lets the guard send to addresses that are no public ones, where the person wants it. False: some of them stay refused. */
+const allowPrivate = async (
+  setup: Setup,
+  draft: Draft,
+  config: Config,
+  destinations: readonly Destination[],
+  isAllowed = false,
+): Promise<boolean> => {
+  const { context } = setup;
+  const closed = await closedIn(config, destinations, context.signal);
+  if (closed.length === 0) return true;
+  const hosts = [...new Set(closed.map(({ address }) => URL.parse(address)?.host ?? ''))];
+  const question = `${listText(hosts, MOST_HOSTS)}: no public https address. Send there all the same?`;
+  if (!isAllowed && (context.ask === undefined || !(await askWhether(setup, question, false)))) return false;
+  draft.allowed.push(...closed.map(({ address }) => address));
+  return true;
+};
+
+/** Whether anything of these goes by the token or mail server that all of the kind share. */
+const needsSender = (kind: ChannelKind, entries: readonly ChannelEntry[]): boolean =>
+  entries.some((entry) => addressesOf(kind, entry).addresses.some(kindFacts(kind).sharesSender));
+
+/** Sets up a kind. False where it is left out, or where nobody can be asked for what it lacks. */
+const askKind = async (
+  setup: Setup,
+  draft: Draft,
+  envFile: string,
+  { kind, questions, isOptional }: Pick<Part, 'questions' | 'isOptional'> & { kind: ChannelKind },
+): Promise<boolean> => {
+  const { title, made } = kindFacts(kind).setup;
+  const { given, known } = setup.variables;
+  const apiUrl = apiUrlFor(setup, kind);
+  const answers: Record<string, string> = apiUrl === undefined ? {} : { apiUrl };
+  if (made !== undefined) given[made.variable] ??= known[made.variable] || made.make();
+  const part: Part = {
+    questions,
+    answers,
+    text: () => configText({ ...draft, kinds: new Map([[kind, answers]]) }, envFile),
+    tryOut: async (config) => `${title}: ${await verifyKind(config, kind, setup.context.signal)}`,
+    isOptional,
+  };
+  if (await settle(setup, part)) {
+    draft.kinds.set(kind, answers);
+    return true;
+  }
+  for (const { variable = '' } of questions) delete given[variable];
+  return false;
+};
+
+/** Sets up a kind as these protocols use it, if it can be set up here. */
+const askUsed = async (
+  setup: Setup,
+  draft: Draft,
+  envFile: string,
+  [kind, protocols]: readonly [ChannelKind, readonly ListedProtocol[]],
+): Promise<void> => {
+  const { ask, warn } = setup.context;
+  const { title, questions: all, isGuarded = false } = kindFacts(kind).setup;
+  const entries = protocols.flatMap(({ channels }) => channels.filter(({ name }) => name === kind));
+  const questions = needsSender(kind, entries) ? all : [];
+  const missing = ask === undefined ? missingFor(setup, questions) : [];
+  const use = counted(protocols.length, 'protocol uses', 'protocols use');
+  if (ask !== undefined && questions.length > 0) warn(`\n${title}: ${use} it. "${SKIP}" leaves it out.\n`);
+  if (missing.length > 0 || !(await askKind(setup, draft, envFile, { kind, questions, isOptional: true }))) {
+    const how = missing.length === 0 ? '' : `: give ${missing.join(', ')}`;
+    warn(`note  ${title} is not set up, though ${use} it${how}\n`);
+  } else if (isGuarded) {
+    const config = readConfig(setup, configText(draft, envFile));
+    await allowPrivate(setup, draft, config, routeEntries(entries, routeSettings(config)).destinations);
   }
 };
 
-/** Offers what was given before, if it was. */
-const askAgain = (io: Io, question: string, before: string | undefined): Promise<string> =>
-  askFor(io, before === undefined ? question : question.replace(/: $/, ` [${before}]: `), before);
+/** Sets up every kind that the protocols use. */
+export const askKinds = async (setup: Setup, draft: Draft, uses: Uses, envFile: string): Promise<void> => {
+  for (const use of uses) await askUsed(setup, draft, envFile, use);
+};
 
-/** Asks until `read` takes it: it throws a `UsageError` for what it does not take. `given`: by an option. */
-const askUntil = async <T>(
-  io: Io,
-  question: string,
-  { given, before }: { given?: string | undefined; before?: string | undefined },
-  read: (text: string) => T,
-): Promise<T> => {
-  for (let text = given; ; text = undefined) {
-    const answer = text ?? (await askAgain(io, question, before));
-    try {
-      return read(answer);
-    } catch (error) {
-      if (!(error instanceof UsageError) || io.ask === undefined) throw error;
-      io.warn(`${error.message}\n`);
+/** The kind that fails least together with what protocols use, and why. */
+const offerFallback = (uses: Uses, { kinds }: Draft): { kind: ChannelKind; why: string } => {
+  const people = CHANNEL_KINDS.filter((kind) => isHuman({ kind }));
+  const unused = people.find((kind) => !uses.has(kind));
+  if (unused !== undefined) {
+    const why =
+      uses.size === 0
+        ? 'No protocol has a channel yet, so every alert goes there.'
+        : `No protocol uses ${unused}, so it does not fail together with the others.`;
+    return { kind: unused, why };
+  }
+  const [least = 'email'] = people
+    .filter((kind) => kinds.has(kind))
+    .toSorted((a, b) => (uses.get(a)?.length ?? 0) - (uses.get(b)?.length ?? 0));
+  const { hangsOn } = kindFacts(least).setup;
+  return {
+    kind: least,
+    why: `Your protocols use every kind that people read. ${least} is used least; the fallback then hangs on the same ${hangsOn?.replace(/^one /, '')}.`,
+  };
+};
+
+const NONE = 'none';
+
+const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses, envFile: string) => {
+  const { kind, why } = offerFallback(uses, draft);
+  const known = [...CHANNEL_KINDS, ...(draft.kinds.size === 0 ? [] : [NONE])];
+  const answers: Record<string, string> = {};
+  setup.context.warn(`\nThe fallback gets what nobody has accepted within 60s, and Tocsin's own troubles. ${why}\n`);
+  await settle(setup, {
+    questions: [
+      {
+        id: 'kind',
+        name: 'the kind of the fallback',
+        text: `Kind of the fallback: ${known.join(', ')}`,
+        todo: 'Enter takes the kind in brackets.',
+        standard: kind,
+        isUntried: true,
+        rule: (answer) =>
+          known.includes(answer.toLowerCase())
+            ? undefined
+            : `must be one of ${known.join(', ')} (got '${answer}')${didYouMean(answer, known)}`,
+      },
+    ],
+    answers,
+    text: () => configText(draft, envFile),
+    tryOut: async () => undefined,
+  });
+  return CHANNEL_KINDS.find((one) => one === answers.kind?.toLowerCase());
+};
+
+/** Where it goes; a person may have a test message sent there. False where another kind is wanted. */
+const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind, envFile: string): Promise<boolean> => {
+  const { context, options } = setup;
+  const { address, questions } = kindFacts(kind).setup;
+  const answers = draft.kinds.get(kind) ?? {};
+  const plan = (): Plan => ({
+    ...draft,
+    kinds: new Map([[kind, answers]]),
+    ...(answers.to === undefined ? {} : { fallback: kind }),
+  });
+  let isWanted: boolean | undefined;
+  const tryOut = async (config: Config): Promise<string | undefined> => {
+    const [destination] = fallbackRoutes(config, routeSettings(config)).destinations;
+    if (destination === undefined) return verifyKind(config, kind, context.signal);
+    if (!(await allowPrivate(setup, draft, config, [destination], options.allowPrivate))) {
+      const is = 'is no public https address; --allow-private allows it';
+      throw new DeliveryError('destination-dead', `${destination.label} ${is}`, { code: 'private' });
+    }
+    if (context.ask === undefined) return undefined;
+    isWanted ??= await askWhether(setup, 'Send a test message there now?', true);
+    if (!isWanted) return undefined;
+    await sendSample(readConfig(setup, configText(plan(), envFile)), destination, context.signal);
+    return `a test message was accepted for ${placeOf(destination)}`;
+  };
+  const rule = (answer: string): string | undefined => {
+    const [problem] = addressesOf(kind, entryOf(kind, answer)).problems;
+    return problem && `: ${problem}`;
+  };
+  const isSettled = await settle(setup, {
+    questions: [...questions, { ...address, rule }],
+    answers,
+    text: () => configText(plan(), envFile),
+    tryOut,
+    isOptional: options.channel === undefined,
+  });
+  if (!isSettled) {
+    delete answers.to;
+    delete setup.variables.given[address.variable ?? ''];
+  }
+  return isSettled;
+};
+
+/** Asks for the fallback's kind, for what that kind lacks, and for its address. */
+export const askFallback = async (setup: Setup, draft: Draft, uses: Uses, envFile: string): Promise<void> => {
+  const { channel } = setup.options;
+  for (;;) {
+    const kind = channel === undefined ? await askFallbackKind(setup, draft, uses, envFile) : kindOf(channel);
+    if (kind === undefined) return;
+    const { questions } = kindFacts(kind).setup;
+    const isOptional = channel === undefined;
+    const isSetUp = draft.kinds.has(kind) || (await askKind(setup, draft, envFile, { kind, questions, isOptional }));
+    if (isSetUp && (await askAddress(setup, draft, kind, envFile))) {
+      draft.fallback = kind;
+      return;
     }
   }
 };
-
-/** Takes the variable where it is set, unless it was tried in vain. */
-const settle = async (
-  { context: io, variables }: Setup,
-  name: string,
-  question: string,
-  again: boolean,
-): Promise<void> => {
-  const known = variables.given[name] ?? variables.known[name] ?? '';
-  if (known !== '' && !(again && io.askSecret !== undefined)) {
-    io.warn(`${name} is set already; using it.\n`);
-    variables.given[name] = known;
-    return;
-  }
-  let answer: string | undefined = '';
-  while (answer === '') answer = (await io.askSecret?.(question))?.trim();
-  if (answer === undefined) throw new UsageError(STOPPED);
-  variables.given[name] = answer;
-};
-
-/** `before`: what did not work. The person is asked for everything again, and offered it. */
-export const askService = async (setup: Setup, before?: ServiceAnswers): Promise<ServiceAnswers> => {
-  const { options, context: io } = setup;
-  const given = before === undefined ? options.service : undefined;
-  const question = 'Base URL of the monitoring service, like https://host/api: ';
-  const baseUrl = await askUntil(io, question, { given, before: before?.baseUrl }, (answer) => {
-    const { error } = serviceSection.shape.baseUrl.safeParse(answer.trim());
-    // Asked for again at once, before its key is typed for nothing. Where nobody can be asked, the check names it.
-    if (error !== undefined && io.ask !== undefined) throw new UsageError(`it ${error.issues[0]?.message}`);
-    return answer.trim();
-  });
-  await settle(setup, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
-  return { baseUrl };
-};
-
-const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')}: `;
-
-const askKind = (io: Io, before: ChannelKind = 'slack'): Promise<ChannelKind> =>
-  askUntil(io, KIND_QUESTION, { before }, (answer) => oneOf('it', answer.toLowerCase(), CHANNEL_KINDS));
-
-type Relay = NonNullable<ChannelAnswers['relay']>;
-
-const hostOf = (answer: string): Pick<Relay, 'host' | 'port'> => {
-  const relay = parseHostPort(answer.includes(':') ? answer : `${answer}:587`);
-  if (relay !== undefined) return relay;
-  throw new UsageError(`--smtp must be HOST:PORT, like smtp.example.com:587 (got '${answer}')`);
-};
-
-const RELAY_QUESTION = 'Mail relay as HOST:PORT, like smtp.example.com:587: ';
-const TLS_QUESTION = 'Encryption to the relay: verify, opportunistic, off: ';
-
-const askRelay = async (
-  options: InitOptions,
-  io: Io,
-  settleSecret: () => Promise<void>,
-  before?: Relay,
-): Promise<Relay> => {
-  const offered = before && `${before.host}:${before.port}`;
-  const { host, port } = await askUntil(io, RELAY_QUESTION, { given: options.smtp, before: offered }, hostOf);
-  const from = options.from ?? (await askAgain(io, 'Sender, like Tocsin <tocsin@example.com>: ', before?.from));
-  const user = options.smtpUser ?? (io.ask === undefined ? '' : await askFor(io, 'User at the relay [none]: ', ''));
-  if (user !== '') await settleSecret();
-  // Most relays have TLS: only a person whose relay did not work is asked.
-  const tls = before === undefined ? options.smtpTls : await askAgain(io, TLS_QUESTION, before.tls ?? 'verify');
-  return { from, host, port, ...(tls === undefined ? {} : { tls }), ...(user === '' ? {} : { user }) };
-};
-
-/** `before`: what did not work. The person is asked for everything again, and offered it. */
-export const askChannel = async (setup: Setup, before?: ChannelAnswers): Promise<ChannelAnswers> => {
-  const { options: given, context: io, variables } = setup;
-  const again = before !== undefined;
-  const { apiUrl, allowPrivate: isPrivate = false } = given;
-  const options: InitOptions = again ? { config: given.config, check: given.check } : given;
-  const kind = options.channel === undefined ? await askKind(io, before?.kind) : kindOf(options.channel);
-  const { question, addressVariable, secret, hasRelay = false } = kindFacts(kind).setup;
-  const settleSecret = async (): Promise<void> => {
-    if ('question' in secret) await settle(setup, secret.variable, secret.question, again);
-    else variables.given[secret.variable] ??= variables.known[secret.variable] || secret.make();
-  };
-  const relay = hasRelay ? await askRelay(options, io, settleSecret, before?.relay) : undefined;
-  if (!hasRelay) await settleSecret();
-  // On a command line everybody on the machine can see an address that is a secret.
-  const known = addressVariable !== undefined && !again ? variables.known[addressVariable] || undefined : undefined;
-  const to = options.to ?? known ?? (await askAgain(io, question, before?.kind === kind ? before.to : undefined));
-  if (addressVariable !== undefined) variables.given[addressVariable] = to;
-  const api = apiUrl === undefined ? {} : { apiUrl };
-  return { kind, to: to.trim(), isPrivate, ...api, ...(relay === undefined ? {} : { relay }) };
-};
-
-/** True for yes; without an answer `standard`. A key that is typed here is no no. */
-export const askWhether = (io: Io, question: string, standard: boolean): Promise<boolean> =>
-  askUntil(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, { before: standard ? 'y' : 'n' }, (answer) => {
-    if (!/^(y(es)?|no?)$/i.test(answer)) throw new UsageError('it must be y or n');
-    return /^y/i.test(answer);
-  });

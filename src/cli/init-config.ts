@@ -5,12 +5,16 @@ import { kindFacts } from '../channels/registry.ts';
 import { readEnvText } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 
-export interface ServiceAnswers {
-  baseUrl: string;
-}
-
-export interface ChannelAnswers extends SetupAnswers {
-  kind: ChannelKind;
+/** Everything that the config is made of. */
+export interface Plan {
+  /** Of the service: `url` and `key`. */
+  service: SetupAnswers;
+  /** Of the kinds that are set up. */
+  kinds: ReadonlyMap<ChannelKind, SetupAnswers>;
+  /** Its `to` is among the answers of its kind. Left out: there is none. */
+  fallback?: ChannelKind;
+  /** URLs of webhooks that are no public https ones, and are sent to. */
+  allowed: readonly string[];
 }
 
 /** The variable of the key, as `config/tocsin.example.yaml` and `docker-compose.yml` name it. */
@@ -20,24 +24,32 @@ export const SERVICE_KEY = 'TOCSIN_API_KEY';
 const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
 export const variable = (name: string): string => `\${${name}}`;
 
-const addressOf = ({ kind, to }: ChannelAnswers): string => {
-  const { addressVariable } = kindFacts(kind).setup;
-  return addressVariable === undefined
-    ? `{ name: ${kind}, contacts: [${quoted(to)}] }`
-    : `{ name: ${kind}, url: "${variable(addressVariable)}" }`;
+/** An entry for one address, as the config and the service write it. */
+export const entryOf = (name: ChannelKind, to: string) =>
+  /^https?:/i.test(to) ? { name, url: to } : { name, contacts: [to] };
+
+const fallbackLines = ({ fallback: kind, kinds }: Plan): string[] => {
+  if (kind === undefined) return [];
+  const { address } = kindFacts(kind).setup;
+  const { url, contacts = [] } = entryOf(kind, kinds.get(kind)?.to ?? '');
+  const where = url === undefined ? `contacts: [${contacts.map(quoted).join(', ')}]` : `url: ${quoted(url)}`;
+  return [
+    "# Where an alert goes that no other channel has accepted in this time, and where Tocsin's own announcements go.",
+    'fallback:',
+    '  after: 60s',
+    '  channels:',
+    `    - { name: ${kind}, ${address.variable === undefined ? where : `url: "${variable(address.variable)}"`} }`,
+    '',
+  ];
 };
 
-const sectionLines = (channel: ChannelAnswers): string[] => {
-  const { secret, linesOf } = kindFacts(channel.kind).setup;
-  return linesOf(channel, { quoted, secret: variable(secret.variable) });
-};
-
-/** What is needed to ask the service alone. */
-export const serviceText = ({ baseUrl }: ServiceAnswers): string =>
-  `services: [{ name: main, baseUrl: ${quoted(baseUrl)}, apiKey: "${variable(SERVICE_KEY)}" }]\nchannels: { webhook: {} }\n`;
+const sectionLines = ({ kinds, allowed }: Plan): string[] =>
+  [...kinds].flatMap(([kind, answers]) =>
+    kindFacts(kind).setup.linesOf(answers, { quoted, secret: variable, allowed }),
+  );
 
 /** Its secrets are variables. `envFile`: where they stand, as the file's reader finds it. */
-export const configText = (service: ServiceAnswers, channel: ChannelAnswers, envFile: string): string =>
+export const configText = (plan: Plan, envFile: string): string =>
   [
     '# Tocsin reads the monitoring service below and sends its alerts to people and programs.',
     '# This is all that is needed; docs/configuration.md explains every key.',
@@ -47,19 +59,14 @@ export const configText = (service: ServiceAnswers, channel: ChannelAnswers, env
     'services:',
     '  # Do not change the name later: a service with a new name is read afresh.',
     '  - name: main',
-    `    baseUrl: ${quoted(service.baseUrl)}`,
+    `    baseUrl: ${quoted(plan.service.url ?? '')}`,
     `    apiKey: ${variable(SERVICE_KEY)}`,
     '',
     '# How each kind of channel is reached. Where the alerts of a protocol go, the service says.',
     'channels:',
-    ...sectionLines(channel),
+    ...(plan.kinds.size === 0 ? ['  webhook: {}'] : sectionLines(plan)),
     '',
-    "# Where an alert goes that no other channel has accepted in this time, and where Tocsin's own announcements go.",
-    'fallback:',
-    '  after: 60s',
-    '  channels:',
-    `    - ${addressOf(channel)}`,
-    '',
+    ...fallbackLines(plan),
   ].join('\n');
 
 /** As Compose and shells read it, too. Throws a `UsageError` where they would read another value. */

@@ -1,54 +1,56 @@
-/** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
+/** `tocsin init`: asks for the service, the channels that its protocols use and a fallback, tries each answer, and writes a config with which the daemon runs. */
 
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
+import { CHANNEL_KINDS, type ChannelKind, isHuman } from '../alert.ts';
+import { askEverything, markOf } from '../app/online-check.ts';
 import { kindFacts } from '../channels/registry.ts';
-import { parseConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import { envFileOf, withEnvFile } from '../config/variables.ts';
-import { ConfigError, messageOf, UsageError } from '../errors.ts';
-import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
-import { replacePrivateFile } from '../private-file.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { replaceFile, replacePrivateFile } from '../private-file.ts';
+import { cleanLine, counted, namesText } from '../text.ts';
 import { type Action, EXIT } from './context.ts';
-import {
-  askChannel,
-  askService,
-  askWhether,
-  demandAnswers,
-  type InitOptions,
-  type Setup,
-  STOPPED,
-} from './init-answers.ts';
-import { type ChannelAnswers, configText, envText, type ServiceAnswers, serviceText, variable } from './init-config.ts';
+import { askFallback, askKinds, askService, type Draft, demandAnswers, type Uses, usesOf } from './init-answers.ts';
+import { configText, envText, variable } from './init-config.ts';
+import { type InitOptions, readConfig, type Setup, STOPPED } from './init-questions.ts';
 import { kindOf } from './options.ts';
 import { shellQuoted } from './terminal.ts';
 
 const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuoted(word));
 
+/** The test messages that show whether alerts arrive: to the fallback, and to a protocol's own channels. */
+const testsOf = ({ fallback, kinds }: Draft, uses: Uses): string[] => {
+  const { address } = kindFacts(fallback ?? 'email').setup;
+  const to = fallback && kinds.get(fallback)?.to;
+  // An address that is a secret stays out of terminals, and of what they record.
+  const shown = address.variable === undefined ? shellWord(to ?? '') : `'${variable(address.variable)}'`;
+  const [protocol] = [...uses].filter(([kind]) => kinds.has(kind)).flatMap(([, protocols]) => protocols);
+  return [
+    ...(fallback === undefined ? [] : [`--channel ${fallback} --to ${shown}`]),
+    ...(protocol === undefined ? [] : [`--protocol ${shellWord(cleanLine(protocol.name))}`]),
+  ];
+};
+
 /** What was written, and what comes next. */
 const nextSteps = (
   { options: { config: file }, context: { env }, variables: { given } }: Setup,
-  channel: ChannelAnswers,
+  draft: Draft,
+  uses: Uses,
 ) => {
   const isDefault = file === (env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
   const envFile = envFileOf(file);
-  const { addressVariable, secret } = kindFacts(channel.kind).setup;
-  // An address that is a secret stays out of terminals, and of what they record.
-  const address = addressVariable === undefined ? shellWord(channel.to) : `'${variable(addressVariable)}'`;
+  const made = [...draft.kinds.keys()].flatMap((kind) => kindFacts(kind).setup.made?.variable ?? []);
   const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(env[name]));
   return [
     `Wrote ${file}, and the secrets into ${envFile}, which only this user may read.`,
     ...(shadowed.length === 0
       ? []
       : [`${shadowed.join(' and ')} has another value in the environment, which wins: unset it there.`]),
-    ...('make' in secret
-      ? [`The receiver needs the signing secret ${secret.variable}, which stands in ${envFile}.`]
-      : []),
+    ...made.map((name) => `Receivers of webhooks need the signing secret ${name}, which stands in ${envFile}.`),
     '',
     'Next:',
-    `  tocsin test${config} --channel ${channel.kind} --to ${address}`,
+    ...testsOf(draft, uses).map((goal) => `  tocsin test${config} ${goal}`),
     '      sends a test message through the real queue',
     `  tocsin run${config}`,
     `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
@@ -76,129 +78,91 @@ const readIfThere = (file: string): Promise<string> =>
     throw error;
   });
 
-/** The variables come first: a config without them would not start. */
+/** The variables come first: a config without them would not start. Neither is ever there by half. */
 const writeFiles = async ({ options, variables: { given } }: Setup, text: string): Promise<void> => {
-  const { config: file, force = false } = options;
+  const { config: file } = options;
   const envFile = envFileOf(file);
+  // Somebody else may have written one while the questions were answered.
+  await refuseOverwrite(options);
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o755 });
     await replacePrivateFile(envFile, envText(await readIfThere(envFile), given));
-    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
-    // Whatever the umask is: a daemon of another user reads it, and nobody else changes it. It holds no secret.
-    await chmod(file, 0o644);
+    // A daemon of another user reads it, and nobody else changes it. It holds no secret.
+    await replaceFile(await realpath(file).catch(() => file), text, 0o644);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} cannot be written: ${messageOf(error)}`);
   }
 };
 
-const show = ({ context: { warn } }: Setup, findings: readonly OnlineFinding[]): void => {
-  for (const one of findings) warn(`${markOf(one)}  ${one.subject}: ${one.detail}\n`);
+const MOST_NAMED = 5;
+
+/** Who hears of alerts that have no other way, where their one token or mail server breaks. */
+const insteadOf = (kind: ChannelKind, fallback: ChannelKind | undefined): string => {
+  if (fallback === undefined) return 'There is no fallback: where it breaks, they hear nothing.';
+  if (fallback !== kind)
+    return `Where it breaks, their alerts still reach the fallback (${kindFacts(fallback).setup.title}).`;
+  return 'The fallback hangs on it, too: where it breaks, nobody hears of their alerts. A fallback of another kind helps.';
 };
 
-/** What may be wrong with the answers: problems of the config, and findings of the check. */
-interface Trial {
-  problems: string[];
-  /** Of what was asked for. */
-  findings: OnlineFinding[];
-  /** Of what the answers have no part in, such as the Redis. */
-  others: OnlineFinding[];
-}
-
-/** Tries what `text` has, as the daemon reads it; `isAsked` tells the subjects that the answers are about. */
-const attempt = async (
-  { options, context, variables: { known, given } }: Setup,
-  text: string,
-  isAsked: (subject: string, config: Config) => boolean,
-): Promise<Trial> => {
-  const trial: Trial = { problems: [], findings: [], others: [] };
-  try {
-    const parsed = parseConfig(text, options.config, { ...known, ...given });
-    const config = { ...parsed, dataDir: resolve(dirname(options.config), parsed.dataDir) };
-    if (!options.check) return trial;
-    context.warn('Asking ...\n');
-    for (const finding of await askEverything(config, context.signal)) {
-      (isAsked(finding.subject, config) ? trial.findings : trial.others).push(finding);
-    }
-    return trial;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { ...trial, problems: error.problems.map(({ path, rule }) => `${path} ${rule}`) };
-  }
+/** What hangs on one token or mail server, a line for each. */
+const hangingText = ({ kinds, fallback }: Draft, uses: Uses): string[] => {
+  const people = CHANNEL_KINDS.filter((kind) => isHuman({ kind }) && kinds.has(kind));
+  return people.flatMap((kind) => {
+    const { title, hangsOn } = kindFacts(kind).setup;
+    const used = uses.get(kind) ?? [];
+    const others = people.filter((other) => other !== kind).flatMap((other) => uses.get(other) ?? []);
+    const only = used.filter((protocol) => !others.includes(protocol)).map(({ name }) => name);
+    const alerts = used.length === 0 ? [] : [`the alerts of ${counted(used.length, 'protocol')}`];
+    const carried = [...alerts, ...(kind === fallback ? ['the fallback'] : [])].join(' and ');
+    if (hangsOn === undefined || carried === '') return [];
+    const line = `${title}: ${carried} ${used.length > 0 ? 'hang' : 'hangs'} on ${hangsOn}`;
+    if (only.length === 0) return [`${line}.`];
+    return [`${line}; people of ${namesText(only, MOST_NAMED)} have nothing else. ${insteadOf(kind, fallback)}`];
+  });
 };
 
-const isService = (subject: string): boolean => subject.startsWith('service ');
-
-const isOfChannel = (subject: string, config: Config): boolean => {
-  const [own] = fallbackRoutes(config, routeSettings(config)).destinations;
-  return subject.startsWith('channel ') || subject === `destination ${own?.kind} ${own?.label}`;
-};
-
-/** Where nobody can be asked for other answers, the first that does not work ends the command. */
-const giveUp = ({ problems, findings }: Trial): never => {
-  const [problem] = [...problems, ...findings.filter(({ ok }) => !ok).map(({ subject }) => `${subject} failed`)];
-  const isOfTls = findings.some(({ ok, detail }) => !ok && detail.includes('channels.email.smtp.tls'));
-  throw new UsageError(
-    `${problem}; nothing was written. Mend it${isOfTls ? ', such as by --smtp-tls' : ''}, or give --no-check to write the config without asking`,
+/** What the whole config finds beyond the single answers. False where something of it fails. */
+const checkWhole = async (setup: Setup, text: string): Promise<boolean> => {
+  const { options, context } = setup;
+  const parsed = readConfig(setup, text);
+  if (!options.check) return true;
+  context.warn('\nAsking everything once more ...\n');
+  const config = { ...parsed, dataDir: resolve(dirname(options.config), parsed.dataDir) };
+  const findings = await askEverything(config, context.signal);
+  if (context.signal.aborted) throw new UsageError(STOPPED);
+  // What hangs on one token is said in the words of the questions.
+  const shown = findings.filter(
+    ({ ok, isNote, subject }) => !ok || (isNote === true ? subject !== 'destinations' : subject === 'redis'),
   );
+  for (const one of shown) context.warn(`${markOf(one)}  ${cleanLine(`${one.subject}: ${one.detail}`)}\n`);
+  return findings.every(({ ok }) => ok);
 };
 
-/** Asks for one part until it works, or until the person keeps what does not. */
-const settlePart = async <T>(
-  setup: Setup,
-  question: (setup: Setup, before: T | undefined) => Promise<T>,
-  tryIt: (answers: T) => Promise<Trial>,
-): Promise<{ answers: T; trial: Trial }> => {
-  const { context } = setup;
-  for (let before: T | undefined; ; ) {
-    const answers = await question(setup, before);
-    before = answers;
-    const trial = await tryIt(answers);
-    if (context.signal.aborted) throw new UsageError(STOPPED);
-    show(setup, trial.findings);
-    if (trial.problems.length === 0 && trial.findings.every(({ ok }) => ok)) return { answers, trial };
-    for (const problem of trial.problems) context.warn(`FAIL  ${problem}\n`);
-    if (context.ask === undefined) giveUp(trial);
-    if (trial.problems.length > 0) continue;
-    if (!(await askWhether(context, 'Give other answers? (n keeps these)', true))) return { answers, trial };
-  }
-};
-
-/** Where the guard refuses the address, the person may let it through. */
-const tryChannel = async (setup: Setup, service: ServiceAnswers, channel: ChannelAnswers): Promise<Trial> => {
-  const { context, options } = setup;
-  const tryIt = () => attempt(setup, configText(service, channel, basename(envFileOf(options.config))), isOfChannel);
-  const first = await tryIt();
-  if (!first.findings.some(({ ok, detail }) => !ok && /channels\.webhook\.allow/.test(detail))) return first;
-  show(setup, first.findings);
-  if (context.ask === undefined) {
-    throw new UsageError('this is no public https address; nothing was written. --allow-private allows it');
-  }
-  if (!(await askWhether(context, 'It is no public https address. Allow it?', false))) return first;
-  channel.isPrivate = true;
-  return tryIt();
-};
+const welcome = (file: string): string =>
+  `This writes ${file}: the monitoring service, each kind of channel that its protocols use, and a fallback.\nEach answer is tried at once. Ctrl-C ends it and writes nothing.\n\n`;
 
 export const init: Action<InitOptions> = async (options, context) => {
   await refuseOverwrite(options);
   if (options.channel !== undefined) kindOf(options.channel);
-  const variables = { known: withEnvFile(options.config, context.env).environment, given: {} };
-  const setup: Setup = { options, context, variables };
+  const setup: Setup = {
+    options,
+    context,
+    variables: { known: withEnvFile(options.config, context.env).environment, given: {} },
+  };
   demandAnswers(setup);
-  if (context.ask !== undefined) {
-    context.warn(`This writes ${options.config}: one service and one channel. Ctrl-C ends it and writes nothing.\n\n`);
-  }
-  const { answers: service } = await settlePart(setup, askService, (answers) =>
-    attempt(setup, serviceText(answers), isService),
-  );
-  const { answers: channel, trial } = await settlePart(setup, askChannel, (answers) =>
-    tryChannel(setup, service, answers),
-  );
-  const others = trial.others.filter(({ subject }) => !isService(subject));
-  show(setup, others);
-  await writeFiles(setup, configText(service, channel, basename(envFileOf(options.config))));
-  context.write(nextSteps(setup, channel));
-  if ([...others, ...trial.findings].every(({ ok }) => ok)) return EXIT.done;
+  if (context.ask !== undefined) context.warn(welcome(options.config));
+  const envFile = basename(envFileOf(options.config));
+  const draft: Draft = { service: {}, kinds: new Map(), allowed: [] };
+  const uses = usesOf(await askService(setup, draft, envFile));
+  await askKinds(setup, draft, uses, envFile);
+  await askFallback(setup, draft, uses, envFile);
+  const text = configText(draft, envFile);
+  const isRight = await checkWhole(setup, text);
+  for (const line of hangingText(draft, uses)) context.warn(`note  ${line}\n`);
+  await writeFiles(setup, text);
+  context.write(nextSteps(setup, draft, uses));
+  if (isRight) return EXIT.done;
   context.warn('tocsin: what failed above is not mended yet; tocsin check --online tries it again\n');
   return EXIT.finding;
 };

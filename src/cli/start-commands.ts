@@ -54,27 +54,41 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
 
 const initCommand = ({ plain }: CommandMaker): Command =>
   plain('init', () => import('./init.ts'), 'init')
-    .description('write a small config: asks for a service and a channel, and tries them')
+    .description(
+      'write a small config: asks for the service, the channels of its protocols and a fallback, and tries each answer',
+    )
     .option(
       '--service <url>',
       'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
     )
-    .option('--channel <kind>', KINDS_TEXT)
+    .option('--channel <kind>', `kind of the fallback: ${KINDS_TEXT}`)
     .option(
       '--to <address>',
-      'mailbox, chat, Slack channel id or URL: for tests, and for alerts that reach nobody else',
+      'mailbox, chat, Slack channel id or URL of the fallback: for alerts that reach nobody else',
     )
     .option('--smtp <host:port>', 'mail relay; its password is asked for, or taken from $SMTP_PASSWORD')
     .option('--smtp-user <name>', 'user at the mail relay')
     .option('--smtp-tls <mode>', 'verify (the default), opportunistic or off')
     .option('--from <address>', 'sender of e-mail, like "Tocsin <tocsin@example.com>"')
-    .option('--api-url <url>', "Slack's or Telegram's API at another address than usual")
+    .option(
+      '--api-url <url...>',
+      "Slack's or Telegram's API at another address than usual: a URL, or slack=URL telegram=URL",
+    )
     .option('--allow-private', 'send to this webhook although it is no public https address')
-    .option('--no-check', 'ask neither the service nor the channel whether they answer')
+    .option('--no-check', 'ask nobody whether the answers work, and set up the fallback alone')
     .option('--force', 'replace a config that is there')
     .addHelpText(
       'after',
-      '\nThe bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of\nvariables beside the config, which only you may read; those of the environment stay there. The URL of a webhook may\nstand in $WEBHOOK_URL instead of --to, where other users of the machine do not see it.',
+      `
+On a terminal init asks for what is missing, one answer after the other, and asks again where one does not work. It sets
+up each kind of channel that the protocols of the service use. Answer "skip" to leave a kind out.
+
+Without a terminal it needs --service, --channel, --to and the secrets. It sets up the other kinds as well for which it
+finds what they need, names the rest, and writes nothing where an answer does not work.
+
+The bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of
+variables beside the config, which only you may read; those of the environment stay there. The URL of a webhook may
+stand in $WEBHOOK_URL instead of --to, where other users of the machine do not see it.`,
     );
 
 /** `run` is the first: what a supervisor starts without a command. */

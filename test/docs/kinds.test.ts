@@ -53,7 +53,10 @@ test('a sentence that names two kinds whose messages can be changed names all su
 test.each(['docker-compose.yml', 'docker-compose.ha.yml', 'deploy/kubernetes/secrets.env.example'])(
   '%s has the variable of every secret',
   (file) => {
-    const variables = CHANNEL_KINDS.flatMap((kind) => kindFacts(kind).setup.secret?.variable ?? []);
+    const variables = CHANNEL_KINDS.flatMap((kind) => {
+      const { questions, made } = kindFacts(kind).setup;
+      return [...questions, ...(made === undefined ? [] : [made])].flatMap(({ variable }) => variable ?? []);
+    });
     expect(variables.filter((name) => !new RegExp(`^ *${name}[:=]`, 'm').test(readDocument(file)))).toEqual([]);
   },
 );

@@ -1,8 +1,15 @@
 /** What is true of e-mail as a kind. Its transport, and with it nodemailer, is loaded where e-mail is configured. */
+import { parseHostPort } from '../../schema/fields.ts';
 import { addressesIn } from '../address.ts';
 import type { ChannelModule } from '../channel.ts';
-import { parseAddress } from './address.ts';
+import { parseAddress, parseMailbox } from './address.ts';
 import type { EmailConfig } from './config.ts';
+
+const SUBMISSION_PORT = 587;
+const NOT_ASKED_YET = 'tocsin@localhost';
+
+/** The port may be left out. */
+const relayOf = (text: string) => parseHostPort(text.includes(':') ? text : `${text}:${SUBMISSION_PORT}`);
 
 /** E-mail, for the registry. */
 export const email: ChannelModule<EmailConfig> = {
@@ -38,21 +45,87 @@ export const email: ChannelModule<EmailConfig> = {
   senderKey: 'channels.email.smtp',
   acknowledgedBy: { way: 'link' },
   setup: {
-    question: 'Mailbox to send to, like oncall@example.com: ',
-    secret: { variable: 'SMTP_PASSWORD', question: 'Password at the relay (does not show): ' },
-    hasRelay: true,
-    linesOf: ({ relay }, { quoted, secret }) => [
-      '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
-      '  # certificate of its own, or without TLS, see tls and ca in docs/every-key.yaml.',
-      '  email:',
-      `    from: ${quoted(relay?.from ?? '')}`,
-      '    smtp:',
-      `      host: ${quoted(relay?.host ?? '')}`,
-      `      port: ${relay?.port ?? 587}`,
-      ...(relay?.port === 465 ? ['      secure: true'] : []),
-      ...(relay?.tls === undefined ? [] : [`      tls: ${relay.tls}`]),
-      ...(relay?.user === undefined ? [] : [`      user: ${quoted(relay.user)}`, `      pass: ${secret}`]),
+    title: 'E-mail',
+    hangsOn: 'one mail relay',
+    questions: [
+      {
+        id: 'relay',
+        name: "the relay's host and port",
+        text: 'Mail relay as HOST:PORT, like smtp.example.com:587',
+        todo: 'Whoever runs your mail knows both: the port is 587 mostly, else 465 or 25. A firewall may be in between.',
+        option: { name: 'smtp', flag: '--smtp HOST:PORT' },
+        rule: (answer) => (relayOf(answer) === undefined ? 'must be HOST:PORT, like smtp.example.com:587' : undefined),
+        blamedBy: /channels\.email\.smtp\.(host|port|secure)/,
+      },
+      {
+        id: 'tls',
+        name: 'the encryption to the relay',
+        text: 'Encryption to the relay: verify, opportunistic, off',
+        todo: 'opportunistic takes any certificate, and off sends in the clear: both are for relays that need no password. If the relay must have TLS, ask for its right name and port.',
+        option: { name: 'smtpTls', flag: '--smtp-tls MODE' },
+        standard: 'verify',
+        blamedBy: /channels\.email\.smtp\.(tls|ca|cert)/,
+        onlyWhenBlamed: true,
+      },
+      {
+        id: 'from',
+        name: 'the sender',
+        text: 'Sender, like Tocsin <tocsin@example.com>',
+        todo: 'It is one address that the relay lets this machine send from, with or without a name before it.',
+        option: { name: 'from', flag: '--from ADDRESS' },
+        rule: (answer) =>
+          parseMailbox(answer) === undefined
+            ? 'must be one address, or a name and an address: Tocsin <tocsin@example.com>'
+            : undefined,
+        blamedBy: /channels\.email\.from/,
+        isUntried: true,
+      },
+      {
+        id: 'user',
+        name: 'the user at the relay',
+        text: 'User at the relay, if it wants one',
+        todo: 'It is the one that the relay knows, often a whole address.',
+        option: { name: 'smtpUser', flag: '--smtp-user NAME' },
+        standard: '',
+        blamedBy: /user and pass|user, pass and from/,
+        isUntried: true,
+      },
+      {
+        id: 'pass',
+        name: 'the password at the relay',
+        text: 'Password at the relay (does not show)',
+        todo: 'Type it again; many providers want a password of its own for each program.',
+        variable: 'SMTP_PASSWORD',
+        isHidden: true,
+        blamedBy: /user and pass|user, pass and from/,
+        isDue: ({ user = '' }) => user !== '',
+      },
     ],
+    address: {
+      id: 'to',
+      name: 'the mailbox',
+      text: 'Mailbox to send to, like oncall@example.com',
+      todo: 'It is one address, without a name.',
+      option: { name: 'to', flag: '--to ADDRESS' },
+      like: /^\S+@\S+\.\S+$/,
+    },
+    linesOf: ({ relay = '', from = NOT_ASKED_YET, tls, user = '', pass }, { quoted, secret }) => {
+      const { host, port } = relayOf(relay) ?? { host: relay, port: SUBMISSION_PORT };
+      return [
+        '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
+        '  # certificate of its own, or without TLS, see tls and ca in docs/every-key.yaml.',
+        '  email:',
+        `    from: ${quoted(from)}`,
+        '    smtp:',
+        `      host: ${quoted(host)}`,
+        `      port: ${port}`,
+        ...(port === 465 ? ['      secure: true'] : []),
+        ...(tls === undefined ? [] : [`      tls: ${quoted(tls)}`]),
+        ...(user === '' || pass === undefined
+          ? []
+          : [`      user: ${quoted(user)}`, `      pass: ${secret('SMTP_PASSWORD')}`]),
+      ];
+    },
   },
   summaryOf: ({ smtp: { host, port } }) => `email by ${host}:${port}`,
   connectionsOf: ({ smtp }) => [

@@ -32,12 +32,31 @@ export const slack: ChannelModule<SlackConfig> = {
   senderKey: 'channels.slack.botToken',
   acknowledgedBy: { way: 'button', key: 'appToken' },
   setup: {
-    question: 'Slack channel id, like C024BE91L, the bot being invited: ',
-    secret: { variable: 'SLACK_TOKEN', question: 'Bot token of the Slack app, xoxb-... (does not show): ' },
-    linesOf: ({ apiUrl }, { quoted, secret }) => [
+    title: 'Slack',
+    hangsOn: 'one bot token',
+    questions: [
+      {
+        id: 'token',
+        name: 'the bot token of the Slack app',
+        text: 'Bot token of the Slack app, xoxb-... (does not show)',
+        todo: 'It is the “Bot User OAuth Token” at api.slack.com/apps, your app, OAuth & Permissions; the app needs the scopes chat:write and files:write.',
+        variable: 'SLACK_TOKEN',
+        isHidden: true,
+        like: /^xox[a-z]/,
+      },
+    ],
+    address: {
+      id: 'to',
+      name: 'the Slack channel',
+      text: 'Slack channel id, like C024BE91L, the bot being invited',
+      todo: 'Slack shows the id at the end of the details of a channel. Invite the bot there with /invite.',
+      option: { name: 'to', flag: '--to ADDRESS' },
+      like: /^([CGD][A-Z0-9]{7,20}|#\S+)$/,
+    },
+    linesOf: ({ apiUrl, token }, { quoted, secret }) => [
       '  # Slack through an app with the scopes chat:write and files:write. Invite its bot to the channels.',
-      '  slack:',
-      `    botToken: ${secret}`,
+      ...(token === undefined && apiUrl === undefined ? ['  slack: {}'] : ['  slack:']),
+      ...(token === undefined ? [] : [`    botToken: ${secret('SLACK_TOKEN')}`]),
       ...(apiUrl === undefined ? [] : [`    apiUrl: ${quoted(apiUrl)}`]),
     ],
   },

@@ -46,12 +46,31 @@ export const telegram: ChannelModule<TelegramConfig> = {
   // The limits are those of the chat, and topics are places in one chat.
   sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
   setup: {
-    question: 'Chat id or @name, the bot being a member: ',
-    secret: { variable: 'TELEGRAM_TOKEN', question: 'Token of the Telegram bot, from BotFather (does not show): ' },
+    title: 'Telegram',
+    hangsOn: 'one bot token',
+    questions: [
+      {
+        id: 'token',
+        name: 'the token of the Telegram bot',
+        text: 'Token of the Telegram bot, from BotFather (does not show)',
+        todo: '@BotFather shows it after /token: digits, a colon, and letters.',
+        variable: 'TELEGRAM_TOKEN',
+        isHidden: true,
+        like: /^(bot)?\d{6,12}:[\w-]+$/,
+      },
+    ],
+    address: {
+      id: 'to',
+      name: 'the Telegram chat',
+      text: 'Chat id or @name, the bot being a member',
+      todo: 'Add the bot to the chat; the id of a group begins with a minus. A person has to press Start at the bot first.',
+      option: { name: 'to', flag: '--to ADDRESS' },
+      like: /^(-?\d+|@\w+)(\/\d+)?$/,
+    },
     linesOf: ({ apiUrl }, { quoted, secret }) => [
       '  # Telegram through a bot. It must be a member of the chats.',
       '  telegram:',
-      `    botToken: ${secret}`,
+      `    botToken: ${secret('TELEGRAM_TOKEN')}`,
       ...(apiUrl === undefined ? [] : [`    apiRoot: ${quoted(apiUrl)}`]),
     ],
   },

@@ -7,6 +7,9 @@ import type { Certificates, ChannelModule } from '../channel.ts';
 import type { WebhookConfig } from './config.ts';
 import { WEBHOOK_FORMATS } from './formats/names.ts';
 
+/** As the guard takes it: an IPv6 address without its brackets. */
+const hostIn = (url: string): string => (URL.parse(url)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
+
 /** Webhooks, one signed JSON for each alert. */
 export const webhook: ChannelModule<WebhookConfig> = {
   kind: 'webhook',
@@ -36,20 +39,30 @@ export const webhook: ChannelModule<WebhookConfig> = {
   sharesSender: () => false,
   senderKey: 'channels.webhook',
   setup: {
-    question: 'URL of the receiver: ',
-    addressVariable: 'WEBHOOK_URL',
-    secret: { variable: 'WEBHOOK_SECRET', make: () => `whsec_${randomBytes(32).toString('base64')}` },
-    linesOf: ({ to, isPrivate = false }, { quoted, secret }) => [
+    title: 'Webhooks',
+    isGuarded: true,
+    questions: [],
+    address: {
+      id: 'to',
+      name: 'the URL of the receiver',
+      text: 'URL of the receiver',
+      todo: 'It is the whole URL, with https:// before it.',
+      option: { name: 'to', flag: '--to ADDRESS' },
+      variable: 'WEBHOOK_URL',
+      like: /^https?:/i,
+    },
+    made: { variable: 'WEBHOOK_SECRET', make: () => `whsec_${randomBytes(32).toString('base64')}` },
+    linesOf: (_answers, { quoted, secret, allowed }) => [
       '  # Webhooks, signed with this secret; their receivers need it, too.',
       '  webhook:',
-      `    secret: ${secret}`,
-      ...(isPrivate
-        ? [
+      `    secret: ${secret('WEBHOOK_SECRET')}`,
+      ...(allowed.length === 0
+        ? []
+        : [
             '    # Tocsin sends to public https addresses only, except for these.',
-            `    allowHttp: ${URL.parse(to)?.protocol === 'http:'}`,
-            `    allowNetworks: [${quoted((URL.parse(to)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1'))}]`,
-          ]
-        : []),
+            `    allowHttp: ${allowed.some((url) => URL.parse(url)?.protocol === 'http:')}`,
+            `    allowNetworks: [${[...new Set(allowed.map(hostIn))].map(quoted).join(', ')}]`,
+          ]),
     ],
   },
   summaryOf: () => 'webhook',
