@@ -66,13 +66,13 @@ export const demandAnswers = (setup: Setup): void => {
 };
 
 /** What the service lists; nothing where nobody is to be asked. */
-export const askService = async (setup: Setup, draft: Draft, envFile: string): Promise<ListedProtocol[]> => {
+export const askService = async (setup: Setup, draft: Draft): Promise<ListedProtocol[]> => {
   const { signal } = setup.context;
   let listed: ListedProtocol[] = [];
   await settle(setup, {
     questions: [URL_QUESTION, KEY_QUESTION],
     answers: draft.service,
-    text: () => configText(draft, envFile),
+    text: () => configText(draft),
     tryOut: async (config) => {
       listed = await listOnce(config, signal);
       const [first] = listed;
@@ -127,7 +127,6 @@ const needsSender = (kind: ChannelKind, entries: readonly ChannelEntry[]): boole
 const askKind = async (
   setup: Setup,
   draft: Draft,
-  envFile: string,
   { kind, questions, isOptional }: Pick<Part, 'questions' | 'isOptional'> & { kind: ChannelKind },
 ): Promise<boolean> => {
   const { title, made } = kindFacts(kind).setup;
@@ -138,7 +137,7 @@ const askKind = async (
   const part: Part = {
     questions,
     answers,
-    text: () => configText({ ...draft, kinds: new Map([[kind, answers]]) }, envFile),
+    text: () => configText({ ...draft, kinds: new Map([[kind, answers]]) }),
     tryOut: async (config) => `${title}: ${await verifyKind(config, kind, setup.context.signal)}`,
     isOptional,
   };
@@ -154,7 +153,6 @@ const askKind = async (
 const askUsed = async (
   setup: Setup,
   draft: Draft,
-  envFile: string,
   [kind, protocols]: readonly [ChannelKind, readonly ListedProtocol[]],
 ): Promise<void> => {
   const { ask, warn } = setup.context;
@@ -164,18 +162,18 @@ const askUsed = async (
   const missing = ask === undefined ? missingFor(setup, questions) : [];
   const use = counted(protocols.length, 'protocol uses', 'protocols use');
   if (ask !== undefined && questions.length > 0) warn(`\n${title}: ${use} it. "${SKIP}" leaves it out.\n`);
-  if (missing.length > 0 || !(await askKind(setup, draft, envFile, { kind, questions, isOptional: true }))) {
+  if (missing.length > 0 || !(await askKind(setup, draft, { kind, questions, isOptional: true }))) {
     const how = missing.length === 0 ? '' : `: give ${missing.join(', ')}`;
     warn(`note  ${title} is not set up, though ${use} it${how}\n`);
   } else if (isGuarded) {
-    const config = readConfig(setup, configText(draft, envFile));
+    const config = readConfig(setup, configText(draft));
     await allowPrivate(setup, draft, config, routeEntries(entries, routeSettings(config)).destinations);
   }
 };
 
 /** Sets up every kind that the protocols use. */
-export const askKinds = async (setup: Setup, draft: Draft, uses: Uses, envFile: string): Promise<void> => {
-  for (const use of uses) await askUsed(setup, draft, envFile, use);
+export const askKinds = async (setup: Setup, draft: Draft, uses: Uses): Promise<void> => {
+  for (const use of uses) await askUsed(setup, draft, use);
 };
 
 /** The kind that fails least together with what protocols use, and why. */
@@ -195,13 +193,13 @@ const offerFallback = (uses: Uses, { kinds }: Draft): { kind: ChannelKind; why: 
   const { hangsOn } = kindFacts(least).setup;
   return {
     kind: least,
-    why: `Your protocols use every kind that people read. ${least} is used least; the fallback then hangs on the same ${hangsOn?.replace(/^one /, '')}.`,
+    why: `Your protocols use every kind that people read, so the fallback hangs on what some of their alerts hang on, too. With ${least} that is the same ${hangsOn?.replace(/^one /, '')}.`,
   };
 };
 
 const NONE = 'none';
 
-const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses, envFile: string) => {
+const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses) => {
   const { kind, why } = offerFallback(uses, draft);
   const known = [...CHANNEL_KINDS, ...(draft.kinds.size === 0 ? [] : [NONE])];
   const answers: Record<string, string> = {};
@@ -222,14 +220,14 @@ const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses, envFile: 
       },
     ],
     answers,
-    text: () => configText(draft, envFile),
+    text: () => configText(draft),
     tryOut: async () => undefined,
   });
   return CHANNEL_KINDS.find((one) => one === answers.kind?.toLowerCase());
 };
 
 /** Where it goes; a person may have a test message sent there. False where another kind is wanted. */
-const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind, envFile: string): Promise<boolean> => {
+const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind): Promise<boolean> => {
   const { context, options } = setup;
   const { address, questions } = kindFacts(kind).setup;
   const answers = draft.kinds.get(kind) ?? {};
@@ -249,7 +247,7 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind, envFile
     if (context.ask === undefined) return undefined;
     isWanted ??= await askWhether(setup, 'Send a test message there now?', true);
     if (!isWanted) return undefined;
-    await sendSample(readConfig(setup, configText(plan(), envFile)), destination, context.signal);
+    await sendSample(readConfig(setup, configText(plan())), destination, context.signal);
     return `a test message was accepted for ${placeOf(destination)}`;
   };
   const rule = (answer: string): string | undefined => {
@@ -259,7 +257,7 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind, envFile
   const isSettled = await settle(setup, {
     questions: [...questions, { ...address, rule }],
     answers,
-    text: () => configText(plan(), envFile),
+    text: () => configText(plan()),
     tryOut,
     isOptional: options.channel === undefined,
   });
@@ -271,15 +269,15 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind, envFile
 };
 
 /** Asks for the fallback's kind, for what that kind lacks, and for its address. */
-export const askFallback = async (setup: Setup, draft: Draft, uses: Uses, envFile: string): Promise<void> => {
+export const askFallback = async (setup: Setup, draft: Draft, uses: Uses): Promise<void> => {
   const { channel } = setup.options;
   for (;;) {
-    const kind = channel === undefined ? await askFallbackKind(setup, draft, uses, envFile) : kindOf(channel);
+    const kind = channel === undefined ? await askFallbackKind(setup, draft, uses) : kindOf(channel);
     if (kind === undefined) return;
     const { questions } = kindFacts(kind).setup;
     const isOptional = channel === undefined;
-    const isSetUp = draft.kinds.has(kind) || (await askKind(setup, draft, envFile, { kind, questions, isOptional }));
-    if (isSetUp && (await askAddress(setup, draft, kind, envFile))) {
+    const isSetUp = draft.kinds.has(kind) || (await askKind(setup, draft, { kind, questions, isOptional }));
+    if (isSetUp && (await askAddress(setup, draft, kind))) {
       draft.fallback = kind;
       return;
     }

@@ -15,6 +15,8 @@ export interface Plan {
   fallback?: ChannelKind;
   /** URLs of webhooks that are no public https ones, and are sent to. */
   allowed: readonly string[];
+  /** Where the values of its variables stand, as the file's reader finds it. */
+  envFile: string;
 }
 
 /** The variable of the key, as `config/tocsin.example.yaml` and `docker-compose.yml` name it. */
@@ -48,12 +50,12 @@ const sectionLines = ({ kinds, allowed }: Plan): string[] =>
     kindFacts(kind).setup.linesOf(answers, { quoted, secret: variable, allowed }),
   );
 
-/** Its secrets are variables. `envFile`: where they stand, as the file's reader finds it. */
-export const configText = (plan: Plan, envFile: string): string =>
+/** Its secrets are variables. */
+export const configText = (plan: Plan): string =>
   [
     '# Tocsin reads the monitoring service below and sends its alerts to people and programs.',
     '# This is all that is needed; docs/configuration.md explains every key.',
-    `# The values of \${NAME} come from the environment, or from ${envFile} beside this file.`,
+    `# The values of \${NAME} come from the environment, or from ${plan.envFile} beside this file.`,
     '# After a change run `tocsin check --online`.',
     '',
     'services:',

@@ -72,7 +72,7 @@ export const missingFor = (setup: Setup, questions: readonly SetupQuestion[]): s
 };
 
 /** An answer that belongs to another question, which people paste by mistake. */
-const misplaced = ({ like, name, isHidden = false }: SetupQuestion, answer: string): string | undefined => {
+const misplaced = ({ like, name, isHidden }: SetupQuestion, answer: string): string | undefined => {
   if (like === undefined || like.test(answer)) return undefined;
   const others = CHANNEL_KINDS.flatMap((kind) => [
     ...kindFacts(kind).setup.questions,
@@ -80,7 +80,7 @@ const misplaced = ({ like, name, isHidden = false }: SetupQuestion, answer: stri
   ]).filter((other) => other.name !== name && other.like?.test(answer));
   const [other] = others;
   if (other === undefined) return undefined;
-  const isSeen = other.isHidden === true && !isHidden ? '; clear this screen if others see it' : '';
+  const isSeen = other.isHidden === true && isHidden !== true ? '; clear this screen if others see it' : '';
   return `: what was given looks like ${other.name}${isSeen}`;
 };
 
@@ -107,8 +107,11 @@ const blame = ({ questions }: Part, last: SetupQuestion, words: string): readonl
 
 const faultOf = (part: Part, last: SetupQuestion, error: unknown): Fault => {
   if (error instanceof ConfigError) {
-    const { path, rule } = error.problems[0] ?? { path: '', rule: error.message };
-    return { blamed: blame(part, last, path), text: rule };
+    const { path, rule } = error.problems[0] ?? { path: '', rule: '' };
+    const blamed = part.questions.filter(({ blamedBy }) => blamedBy?.test(path));
+    // Such as of a proxy in the environment, or of `--api-url`.
+    if (blamed.length === 0) throw error;
+    return { blamed, text: rule };
   }
   const message = messageOf(error);
   if (error instanceof ServiceError) {

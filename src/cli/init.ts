@@ -153,11 +153,11 @@ export const init: Action<InitOptions> = async (options, context) => {
   demandAnswers(setup);
   if (context.ask !== undefined) context.warn(welcome(options.config));
   const envFile = basename(envFileOf(options.config));
-  const draft: Draft = { service: {}, kinds: new Map(), allowed: [] };
-  const uses = usesOf(await askService(setup, draft, envFile));
-  await askKinds(setup, draft, uses, envFile);
-  await askFallback(setup, draft, uses, envFile);
-  const text = configText(draft, envFile);
+  const draft: Draft = { service: {}, kinds: new Map(), allowed: [], envFile };
+  const uses = usesOf(await askService(setup, draft));
+  await askKinds(setup, draft, uses);
+  await askFallback(setup, draft, uses);
+  const text = configText(draft);
   const isRight = await checkWhole(setup, text);
   for (const line of hangingText(draft, uses)) context.warn(`note  ${line}\n`);
   await writeFiles(setup, text);

@@ -80,7 +80,7 @@ test('all four kinds, and webhooks in a private network once the person allows t
   const { code, err } = await answer([...typed, '', 'oncall@example.com', 'n'], secret);
   expect({ code, err }).toMatchObject({ code: 0 });
   expect(err).toContain('127.0.0.1');
-  expect(err).toContain('Your protocols use every kind that people read. email is used least; the fallback then hangs');
+  expect(err).toContain('Your protocols use every kind that people read, so the fallback hangs on what some');
   expect(err).toContain('E-mail: the alerts of 5 protocols and the fallback hang on one mail relay.');
   expect(await readFile(file, 'utf8')).toContain('allowNetworks: ["127.0.0.1"]');
   expect(await runInProcess(['check', '--online'], { env })).toMatchObject({ code: 0 });

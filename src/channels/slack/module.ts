@@ -43,6 +43,7 @@ export const slack: ChannelModule<SlackConfig> = {
         variable: 'SLACK_TOKEN',
         isHidden: true,
         like: /^xox[a-z]/,
+        blamedBy: /channels\.slack\.botToken/,
       },
     ],
     address: {

@@ -57,6 +57,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
         variable: 'TELEGRAM_TOKEN',
         isHidden: true,
         like: /^(bot)?\d{6,12}:[\w-]+$/,
+        blamedBy: /channels\.telegram\.botToken/,
       },
     ],
     address: {
