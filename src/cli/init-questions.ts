@@ -51,7 +51,7 @@ export const SKIP = 'skip';
 const MOST_TRIES = 10;
 
 /** What is known without asking: an option, or a variable. */
-export const givenFor = ({ options, variables: { given, known } }: Setup, question: SetupQuestion) => {
+const givenFor = ({ options, variables: { given, known } }: Setup, question: SetupQuestion) => {
   const { option, variable = '' } = question;
   return (option && options[option.name]) ?? (given[variable] || known[variable] || undefined);
 };

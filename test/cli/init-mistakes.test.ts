@@ -132,3 +132,30 @@ test('nobody is asked without end', async () => {
   expect(empty).toMatchObject({ code: 1, err: expect.stringMatching(/the API key was asked for 10 times/) });
   expect(await isMissing(file)).toBe(true);
 });
+
+test('a sender that the relay refuses at the test message is asked again, not the mailbox', async () => {
+  const { addresses, answer, sandbox, file } = await startWorld();
+  const { service, smtp } = addresses;
+  sandbox.receivers.smtp.script.next({ kind: 'reply', stage: 'mail', code: 553, text: '5.7.1 not your address' });
+  const email = ['email', `${smtp.host}:${smtp.port}`, 'off', 'boss@example.com', '', 'oncall@example.com', 'y'];
+  const { code, err } = await answer([service.url, service.apiKey, ...email, 'ops@example.com']);
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(err).toMatch(
+    /FAIL {2}the sender: the mail server does not take the sender address of Tocsin .*\n +It is one address/,
+  );
+  expect([timesIn(err, 'Sender, like'), timesIn(err, 'Mailbox to send to')]).toEqual([2, 1]);
+  expect(timesIn(err, 'Send a test message there now?')).toBe(1);
+  expect(await readFile(file, 'utf8')).toContain('from: "ops@example.com"');
+});
+
+test('what no answer is to blame for ends it, with its own name', async () => {
+  const { addresses, env, file } = await startWorld(['slack']);
+  const { service, slack } = addresses;
+  const args = ['init', '--service', service.url, '--api-url', 'slack=nowhere'];
+  const { code, err } = await runInProcess(args, { env, answers: [service.apiKey, slack.botToken, slack.botToken] });
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringContaining('channels.slack.apiUrl: must be an absolute'),
+  });
+  expect(await isMissing(file)).toBe(true);
+});
