@@ -49,6 +49,8 @@ export const LIMITS = {
   silenceProbeMs: USUAL_MS,
   /** The protocol that an inspection names has so long to read it, before those are told for whom it was listed. */
   misfitWaitMs: 60_000,
+  /** What was odd of a protocol's inspections is over when nothing was seen for so long. */
+  misfitLastsMs: 3_600_000,
   /** How often the config file is looked at; what is the same at two looks is read. */
   configLookMs: 2000,
   /** A daemon with another config waits for so long until it works in place of those that are gone. */

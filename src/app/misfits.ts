@@ -55,7 +55,7 @@ export const openMisfits = (context: Context, dispatching: Dispatching, reading:
       const isShare = createAssignment(context.id, readersOf(service));
       return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
     },
-    ...{ waitMs: limits.misfitWaitMs, log, monotonic, now },
+    ...{ waitMs: limits.misfitWaitMs, lastsMs: limits.misfitLastsMs, log, monotonic, now },
   });
   const turns = config.services.map(
     ({ name }): Turn => ({ name: `misfits ${name}`, everyMs: MISFITS_EVERY_MS, run: () => round(name) }),

@@ -130,8 +130,9 @@ const TROUBLES: [fires: string, series: Series][] = [
     },
   ],
   [
-    'TocsinQueueSilent TocsinRedisNotDurable TocsinClockOff TocsinDaemonMissed',
+    'TocsinQueueSilent TocsinRedisNotDurable TocsinClockOff TocsinDaemonMissed TocsinInspectionsStrange',
     {
+      [troubleSeries('misfits')]: gauge(0, 1),
       [troubleSeries('member')]: gauge(0, 1),
       [troubleSeries('queue')]: gauge(0, 1),
       [troubleSeries('durability')]: gauge(0, 1),

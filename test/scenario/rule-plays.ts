@@ -20,6 +20,7 @@ export const SHOWN = {
   plainly: [
     ...['TocsinGone', 'TocsinServiceUnreadable', 'TocsinProtocolUnread', 'TocsinProtocolSilent', 'TocsinReadingLate'],
     ...['TocsinWatchesNothing', 'TocsinBoundReached', 'TocsinItemsNotUnderstood', 'TocsinAuditDifference'],
+    'TocsinInspectionsStrange',
     ...['TocsinAuditUnfinished', 'TocsinDeliveriesDead', 'TocsinDeadLettersKept', 'TocsinSenderBroken'],
     ...['TocsinChannelFailing', 'TocsinDestinationBroken', 'TocsinRetries', 'TocsinQueueStands', 'TocsinUndelivered'],
     ...['TocsinAlertsLate', 'TocsinAlertsOftenLate', 'TocsinFallbackUsed', 'TocsinAlertsHeld', 'TocsinUnroutable'],

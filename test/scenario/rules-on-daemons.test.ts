@@ -36,7 +36,10 @@ test.concurrent('what is read', async ({ onTestFinished }) => {
   let inspecting = inspects();
   onFinished(async () => clearInterval(inspecting));
   let aheadMs = 0;
-  const daemon = await startDaemon(world.config, { now: () => Date.now() + aheadMs });
+  const daemon = await startDaemon(world.config, {
+    now: () => Date.now() + aheadMs,
+    limits: { misfitLastsMs: 3000 },
+  });
   onFinished(daemon.stop);
   const play = await plays.of(world, () => daemon);
 
@@ -67,7 +70,7 @@ test.concurrent('what is read', async ({ onTestFinished }) => {
   await play('parts cannot be read', {
     fires: [
       ...['TocsinProtocolUnread', 'TocsinProtocolSilent', 'TocsinBoundReached', 'TocsinItemsNotUnderstood'],
-      'TocsinUnroutable',
+      ...['TocsinInspectionsStrange', 'TocsinUnroutable'],
     ],
     break: async () => {
       await anotherAudit('balanced');

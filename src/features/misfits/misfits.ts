@@ -29,13 +29,13 @@ interface MisfitsDependencies {
   isOwn(service: string): (protocol: string) => boolean;
   /** So long the protocol that it names has to read it, in milliseconds. */
   waitMs: number;
+  /** It is over when nothing was seen for so long, in milliseconds. */
+  lastsMs: number;
   log: Pick<Logger, 'error'>;
   monotonic(): number;
   now(): number;
 }
 
-/** It is over when nothing was seen for so long. */
-const LASTS_MS = 3_600_000;
 /** Of one protocol, so that none takes the room of another one; and of all. What has no room is announced, and not forwarded. */
 const MOST_WAITING = 20;
 const MOST_WAITING_OF_ALL = 2000;
@@ -179,7 +179,7 @@ const createForwarding = ({ isListedThere, forward, waitMs, monotonic }: Misfits
 };
 
 export const createMisfits = (dependencies: MisfitsDependencies) => {
-  const { announcer, destinationsOf, protocolsOf, isOwn, log, monotonic, now } = dependencies;
+  const { announcer, destinationsOf, protocolsOf, isOwn, lastsMs, log, monotonic, now } = dependencies;
   const services = new Map<string, OfService>();
   const of = (service: string): OfService =>
     getOrCreate(services, service, () => createOfService(service, dependencies));
@@ -188,12 +188,12 @@ export const createMisfits = (dependencies: MisfitsDependencies) => {
 
   const tell = async (service: string): Promise<void> => {
     const { found } = of(service);
-    for (const [name, { seenAt }] of found) if (monotonic() - seenAt >= LASTS_MS) found.delete(name);
+    for (const [name, { seenAt }] of found) if (monotonic() - seenAt >= lastsMs) found.delete(name);
     const watched = new Set(await protocolsOf(service));
     const isMine = isOwn(service);
     // What another daemon has found before, this one may still have to see.
     const isOver = (name: string): boolean =>
-      !watched.has(name) || (isMine(name) && !found.has(name) && monotonic() - openedAt >= LASTS_MS);
+      !watched.has(name) || (isMine(name) && !found.has(name) && monotonic() - openedAt >= lastsMs);
     const group: Group = {
       ...{ name: GROUPS.misfits(service), about: { begun: 'trouble.begun', over: 'trouble.over' } },
       people: ({ members }) => destinationsOf(service, members),

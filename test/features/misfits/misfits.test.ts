@@ -40,6 +40,7 @@ const setUp = (isListedThere: (item: Item) => boolean | undefined = () => false)
     protocolsOf: async () => NAMES,
     isOwn: () => () => true,
     waitMs: WAIT,
+    lastsMs: 3_600_000,
     log: pino({ level: 'silent' }),
     monotonic: () => at,
     now: () => at,
