@@ -66,7 +66,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     const opened = await openStore({
       ...{ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve, limits },
       conditions: hostConditions,
-      ...(tracing && { telemetry: tracing.telemetry }),
+      ...(tracing?.telemetry && { telemetry: tracing.telemetry }),
     });
     const metrics = createMetrics(build());
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);

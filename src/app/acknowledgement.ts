@@ -53,7 +53,7 @@ const tellMailboxesOf = ({ channels, store, log }: Context, dispatching: Dispatc
 
 /** Undefined where the config has it off: then nothing is asked of Redis for it. */
 export const openAcknowledgement = (context: Context, dispatching: Dispatching) => {
-  const { config, store, channels, lifecycle, stopping: signal, log, now } = context;
+  const { config, store, channels, lifecycle, stopping: signal, log, tracing, now } = context;
   if (!config.alerts.acknowledge) return undefined;
   const { publicUrl } = config.ops;
   const shared = {
@@ -77,6 +77,8 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
   const acknowledge = createAcknowledge({
     ...shared,
     show,
+    onAcknowledged: (alerts, { via, destination }) =>
+      tracing?.happened('acknowledge', alerts, { 'tocsin.channel': via, 'tocsin.destination': destination }),
     tellMailboxes: tellMailboxesOf(context, dispatching),
     tellReceivers: createTellReceivers({
       ...{ ...dispatching, ledger: store.ledger, log },

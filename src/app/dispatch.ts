@@ -65,6 +65,7 @@ const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorre
     until: config.fallback?.until ?? 'delivered',
     ...(config.alerts.acknowledge && { acknowledged: store.acknowledgements.acknowledged }),
     enqueueOnce,
+    onDiverted: (alerts, reason) => shared.tracing?.happened('fallback', alerts, { 'tocsin.reason': reason }),
     outages: store.outageStore,
     names: store.names.all,
     correlation,

@@ -1,4 +1,4 @@
-/** The spans of an alert's trace: from its read to the queue, and each attempt to deliver it. */
+/** The spans of an alert's trace: from its read to the queue, each attempt to deliver it, and what became of it. */
 import { randomBytes } from 'node:crypto';
 import {
   type Attributes,
@@ -85,7 +85,7 @@ const underRoot = (alertId: string) =>
     isRemote: true,
   });
 
-/** The BullMQ job that runs now. */
+/** The BullMQ job that runs now; none where those are not traced. */
 const jobLink = (): Link[] => {
   const active = trace.getActiveSpan()?.spanContext();
   return active === undefined ? [] : [{ context: active }];
@@ -134,15 +134,23 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
       span.end(endTime);
     }
   },
+  /** Something else has just happened to these alerts, which took no time. */
+  happened: (name: 'fallback' | 'acknowledge', alerts: readonly Alert['id'][], attributes: Attributes): void => {
+    const at = now();
+    const options = { startTime: at, attributes: { ...attributes, 'tocsin.alerts': alerts.length }, links: jobLink() };
+    for (const id of alerts.slice(0, MOST_ALERTS)) tracer.startSpan(name, options, underRoot(id)).end(at);
+  },
 });
 
 export interface TracingSettings {
+  /** Whether BullMQ reports its jobs and its housekeeping, too: dozens of traces a minute where nothing happens. */
+  hasQueues: boolean;
   build: Build;
   log: Pick<Logger, 'warn'>;
   now(): number;
 }
 
-export const createTracing = ({ build: { version, revision }, log, now }: TracingSettings) => {
+export const createTracing = ({ hasQueues, build: { version, revision }, log, now }: TracingSettings) => {
   const warn = createRareWarning({ log, text: 'traces cannot be sent', now });
   const ignore = (): void => {};
   const logger = {
@@ -173,8 +181,7 @@ export const createTracing = ({ build: { version, revision }, log, now }: Tracin
   const { promise: late, resolve } = Promise.withResolvers<void>();
   return {
     ...spansOf(provider.getTracer(NAME, version), ids, now),
-    /** What BullMQ reports of its jobs. */
-    telemetry: new BullMQOtel({ tracerName: NAME, version }),
+    telemetry: hasQueues ? new BullMQOtel({ tracerName: NAME, version }) : undefined,
     /** Sends what is left, for a few seconds at most. */
     stop: async (): Promise<void> => {
       const timer = setTimeout(resolve, FAREWELL_MS);

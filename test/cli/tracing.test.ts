@@ -1,4 +1,4 @@
-/** With an endpoint named, the trace of an alert goes from its read to the provider's id, to a real collector. */
+/** With an endpoint named, the traces of alerts go to a real collector, and nothing else does unless it is asked for. */
 import { expect, test } from 'vitest';
 import { build } from '../../src/version.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
@@ -6,13 +6,15 @@ import { startDaemonProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { startWorldFor } from './config-file.ts';
 
+const ONCALL = 'oncall@example.com';
+
 interface Span {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
   name: string;
   attributes: { key: string; value: { stringValue?: string } }[];
-  status: { code?: number };
+  links?: { spanId: string }[];
 }
 
 interface Export {
@@ -29,29 +31,78 @@ const spansIn = (bodies: readonly string[]): Span[] =>
 const textOf = ({ attributes }: Pick<Span, 'attributes'>, name: string): string | undefined =>
   attributes.find(({ key }) => key === name)?.value.stringValue;
 
-test('an alert is one trace, and the log names it', { timeout: 90_000 }, async ({ onTestFinished }) => {
+/** A world with a collector. Its daemons send what is left when they end. */
+const startTracedWorld = async (onFinished: (stop: () => Promise<void>) => void) => {
   const collector = await startHttpReceiver(() => ({ status: 200, body: '{}' }));
-  onTestFinished(() => collector.close());
-  const { world, file, environment } = await startWorldFor({ onFinished: onTestFinished, names: ['Vault'] });
-  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin, OTEL_BSP_SCHEDULE_DELAY: '100' };
-  const daemon = await startDaemonProgram(file, { ...environment, ...tracing }, onTestFinished);
+  onFinished(() => collector.close());
+  const { world, file, environment } = await startWorldFor({
+    ...{ onFinished, names: ['Vault'], kinds: ['slack', 'email'] },
+    config: {
+      alerts: { acknowledge: true },
+      channels: { slack: { appToken: 'xapp-sandbox' } },
+      fallback: { after: '1s', until: 'acknowledged', channels: [{ name: 'email', contacts: [ONCALL] }] },
+    },
+  });
+  const start = (more: Record<string, string> = {}) =>
+    startDaemonProgram(file, { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin, ...more }, onFinished);
+  const bodies = () => collector.accepted.filter(({ path }) => path === '/v1/traces').map(({ body }) => body);
+  return { world, start, bodies };
+};
+
+test('all that is traced is alerts, each as one trace, from its read to its acknowledgement', {
+  timeout: 90_000,
+}, async ({ onTestFinished }) => {
+  const { world, start, bodies } = await startTracedWorld(onTestFinished);
+  const daemon = await start();
+  const { slack, smtp } = world.sandbox.receivers;
+  await until('presses can arrive', () => slack.sockets.count() === 1);
   world.critical('Vault');
   await world.delivered();
-  const bodies = () => collector.accepted.filter(({ path }) => path === '/v1/traces').map(({ body }) => body);
-  const spans = () => spansIn(bodies());
-  const attempts = () => spans().filter(({ name }) => name.startsWith('deliver '));
-  await until('the attempts are traced', () => attempts().length >= 4);
-  const [root] = spans().filter(({ name }) => name === 'read inspection.critical');
+  await until('the fallback has it', () => smtp.received().some(({ destination }) => destination === ONCALL));
+  const [{ destination: channel = '', id: ts = '' } = {}] = slack.received();
+  await slack.press({ channel, ts, action: 'acknowledge' });
+  await until('it is acknowledged', () => daemon.log('a press was accepted').length > 0);
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+
+  const spans = spansIn(bodies());
+  const [root] = spans.filter(({ name }) => name === 'read inspection.critical');
   expect(root?.parentSpanId ?? '').toBe('');
-  for (const span of attempts()) {
-    expect(span).toMatchObject({ traceId: root?.traceId, parentSpanId: root?.spanId });
-    expect(textOf(span, 'tocsin.outcome')).toBe('delivered');
+  const own = spans.filter(({ traceId }) => traceId === root?.traceId);
+  const below = own.filter((span) => span !== root);
+  expect(new Set(below.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([root?.spanId]));
+  const attempts = below.filter(({ name }) => name.startsWith('deliver '));
+  expect(attempts.map(({ name }) => name).toSorted()).toEqual(['deliver email', 'deliver email', 'deliver slack']);
+  expect(attempts.map((span) => textOf(span, 'tocsin.outcome'))).toEqual(attempts.map(() => 'delivered'));
+  expect(attempts.some((span) => (textOf(span, 'messaging.message.id') ?? '') !== '')).toBe(true);
+  const [fallback] = below.filter(({ name }) => name === 'fallback');
+  expect(textOf(fallback ?? { attributes: [] }, 'tocsin.reason')).toBe('unacknowledged');
+  const [acknowledged] = below.filter(({ name }) => name === 'acknowledge');
+  expect(textOf(acknowledged ?? { attributes: [] }, 'tocsin.channel')).toBe('slack');
+  expect(below).toHaveLength(attempts.length + 2);
+  // Others are alerts, too: news of ours, as to a mailbox that somebody has acknowledged.
+  for (const { name } of spans) expect(name).toMatch(/^(read|deliver) |^(fallback|acknowledge)$/);
+  for (const traceId of new Set(spans.map((span) => span.traceId))) {
+    expect(spans.some((span) => span.traceId === traceId && (span.parentSpanId ?? '') === '')).toBe(true);
   }
-  expect(attempts().some((span) => (textOf(span, 'messaging.message.id') ?? '') !== '')).toBe(true);
-  expect(spans().some(({ name }) => name.includes('deliver-slack'))).toBe(true);
   expect(daemon.log('delivered')[0]).toMatchObject({ traces: [root?.traceId] });
   const { resourceSpans } = JSON.parse(bodies()[0] ?? '{}') as Export;
   const resource = resourceSpans[0]?.resource ?? { attributes: [] };
   const said = ['service.name', 'service.version', 'vcs.ref.head.revision'].map((name) => textOf(resource, name));
   expect(said).toEqual(['tocsin', build().version, build().revision]);
+});
+
+test('the jobs of BullMQ are traced where that is asked for, and attempts link to theirs', {
+  timeout: 90_000,
+}, async ({ onTestFinished }) => {
+  const { world, start, bodies } = await startTracedWorld(onTestFinished);
+  const daemon = await start({ OTEL_NODE_ENABLED_INSTRUMENTATIONS: 'http, bullmq' });
+  world.critical('Vault');
+  await world.delivered();
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+  const spans = spansIn(bodies());
+  const jobs = spans.filter(({ name }) => name === 'process deliver-slack').map(({ spanId }) => spanId);
+  const [attempt] = spans.filter(({ name }) => name === 'deliver slack');
+  expect(jobs).toEqual(expect.arrayContaining(attempt?.links?.map(({ spanId }) => spanId) ?? ['no links']));
 });

@@ -137,6 +137,8 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
 
 interface AcknowledgeDependencies extends Pick<AcknowledgementParts, 'store' | 'operatorLog' | 'now'> {
   metrics: Pick<Metrics, 'acknowledged'>;
+  /** Nobody had acknowledged these before. */
+  onAcknowledged?(alerts: readonly Alert['id'][], by: Acknowledgement): void;
   show: Show;
   /** Left out: there are none. */
   tellMailboxes?: TellMailboxes | undefined;
@@ -168,6 +170,7 @@ export const createAcknowledge =
     store,
     operatorLog,
     metrics,
+    onAcknowledged,
     show,
     tellMailboxes,
     tellReceivers,
@@ -191,6 +194,7 @@ export const createAcknowledge =
     }
     show.alerts(alerts);
     metrics.acknowledged.inc({ kind }, fresh.length);
+    onAcknowledged?.(fresh, own);
     const what = { alert: first, acknowledged: fresh.length, ...who, destination: id, to: label };
     await operatorLog.record({ action: 'acknowledged', by: how, ...what });
     await Promise.all([tellMailboxes?.(fresh, own, destination), tellReceivers?.(fresh, own)]);

@@ -41,6 +41,8 @@ interface FallbackDependencies {
   /** Which alerts another one covers at the fallback. Default: none. */
   correlation?: Pick<DispatchDependencies, 'uncoveredAt' | 'delayOf'>;
   metrics: Pick<Metrics, 'fallbackAlerts'>;
+  /** These are queued for the fallback. */
+  onDiverted?(alerts: readonly Alert['id'][], reason: DivertReason): void;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -103,7 +105,7 @@ const createStandIns =
 
 /** Sends alerts to the fallback; durable when it resolves. */
 const createDivert = (dependencies: FallbackDependencies, standIns: StandIns) => {
-  const { destinations, acknowledged, ledger, metrics, log } = dependencies;
+  const { destinations, acknowledged, ledger, metrics, onDiverted, log } = dependencies;
   const enqueueDiverted = createEnqueueDiverted(dependencies);
 
   /** Without those that somebody has acknowledged; what is recorded already needs its job, which ends it. */
@@ -126,6 +128,7 @@ const createDivert = (dependencies: FallbackDependencies, standIns: StandIns) =>
     const [first] = sent.values();
     if (first === undefined) return;
     metrics.fallbackAlerts.inc({ reason }, sent.size);
+    onDiverted?.([...sent.keys()], reason);
     const { protocol, notice: why } = first;
     const items = [...sent.values()].slice(0, NAMED_ITEMS).map(({ itemId }) => itemId);
     const to = [...new Set(parcels.map(({ destination }) => destination.label))];
