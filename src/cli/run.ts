@@ -4,7 +4,7 @@ import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon, type DaemonDependencies } from '../daemon.ts';
-import { createLogger, logFormOf, takeConsole } from '../ops/log.ts';
+import { createLogger, logFormOf, takeOutput } from '../ops/log.ts';
 import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
 import { build } from '../version.ts';
@@ -26,7 +26,6 @@ export const run = async (
   keep(collectSecrets(config));
   let { format } = config.log;
   const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
-  takeConsole(log, Date.now);
   const warn = (read: Config): void => {
     for (const doubt of exposuresOf({ config: read, file: source.file, files: source.files() })) log.warn(doubt);
   };
@@ -55,6 +54,7 @@ export const run = async (
     await tracing?.stop();
     log.fatal({ clean: false }, `stopped: ${what}`);
   };
+  const giveBack = takeOutput(log, Date.now);
   try {
     const started = daemon.start().finally(releaseYoungGeneration);
     const ended = await Promise.race([started.then(() => daemon.failed), untilAborted(signal).then(() => undefined)]);
@@ -69,5 +69,7 @@ export const run = async (
     log.fatal({ err: error }, 'the daemon cannot start');
     await stopFailed('it could not start');
     throw error;
+  } finally {
+    giveBack();
   }
 };

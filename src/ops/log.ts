@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, destination as openDestination, pi
 import { messageOf } from '../errors.ts';
 import { connectionFault } from '../net.ts';
 import { createRarely } from '../rarely.ts';
-import { escapeInvisible } from '../text.ts';
+import { escapeInvisible, shorten } from '../text.ts';
 import { clock, DAY_MS } from '../time.ts';
 
 /** An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. */
@@ -212,12 +212,29 @@ export const createLogger = (settings: LogSettings) => {
   ) satisfies Logger;
 };
 
-/** Libraries write to the console, some the same for each connection: what they say becomes a line of the log, once a day. */
-export const takeConsole = (log: Pick<Logger, 'warn'>, now: () => number): void => {
+/** Of what a library writes at once. */
+const LONGEST_PRINTED = 2000;
+
+/**
+ * Libraries print, some the same for each connection: what goes to stdout and stderr becomes a line of the log, once a day.
+ * The log itself writes past these streams. Gives what ends this.
+ */
+export const takeOutput = (log: Pick<Logger, 'warn'>, now: () => number): (() => void) => {
   const rarely = createRarely(now, DAY_MS);
-  const write = (...said: unknown[]): void => {
-    const message = said.map(messageOf).join(' ');
-    rarely(message, (times) => log.warn({ message, times }, 'a library writes to the console'));
+  const write = (chunk: string | Uint8Array, ...[encoding, written = encoding]: unknown[]): boolean => {
+    const message = shorten(
+      Buffer.from(chunk as Uint8Array)
+        .toString()
+        .trim(),
+      LONGEST_PRINTED,
+    );
+    if (message !== '') rarely(message, (times) => log.warn({ message, times }, 'a library writes to the console'));
+    if (typeof written === 'function') process.nextTick(written);
+    return true;
   };
-  for (const name of ['debug', 'info', 'log', 'warn', 'error'] as const) console[name] = write;
+  const streams = [process.stdout, process.stderr].map((stream) => ({ stream, before: stream.write }));
+  for (const { stream } of streams) stream.write = write;
+  return () => {
+    for (const { stream, before } of streams) stream.write = before;
+  };
 };

@@ -30,6 +30,9 @@ const linesOf = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+/** For `--import`: its own quotes and spaces would end the option. */
+const moduleOf = (code: string): string => `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
+
 test.concurrent('run delivers with a bounded heap, logs JSON lines only, those of libraries too, and ends with 0 at SIGTERM', async ({
   onTestFinished: onFinished,
 }) => {
@@ -44,16 +47,25 @@ test.concurrent('run delivers with a bounded heap, logs JSON lines only, those o
   );
   await writeFile(file, written);
   await chmod(file, 0o644);
-  const warns = 'process.on("SIGUSR2", () => process.emitWarning("of Node itself"))';
+  const prints = [
+    ...['process.emitWarning("of Node itself")', 'console.dir("of dir")', 'console.table(["of table"])'],
+    ...['process.stdout.write("of stdout\\n", () => process.stderr.write("of stderr", "utf8"))'],
+  ].join(';');
   const daemon = await startDaemonProgram(
     file,
-    { ...environment, NODE_NO_WARNINGS: '', NODE_OPTIONS: `--import "data:text/javascript,${encodeURI(warns)}"` },
+    {
+      ...environment,
+      NODE_NO_WARNINGS: '',
+      NODE_OPTIONS: `--import ${moduleOf(`process.on('SIGUSR2', () => { ${prints} })`)}`,
+    },
     onFinished,
   );
   world.critical('Vault', 3);
   await world.balanced();
   daemon.process.kill('SIGUSR2');
-  await until('what Node warned of is in the log', () => daemon.stdout().includes('of Node itself'));
+  const said = () => daemon.log('a library writes to the console').map(({ message }) => String(message));
+  const texts = ['of Node itself', "'of dir'", "'of table'", 'of stdout', 'of stderr'];
+  await until('what was printed is in the log', () => texts.every((text) => said().some((one) => one.includes(text))));
   const metrics = await (await fetch(new URL('/metrics', daemon.url))).text();
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
