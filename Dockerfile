@@ -1,5 +1,5 @@
 # The daemon on Node 24, with a redis-server for configs that name no Redis.
-# It runs as an unprivileged user on a read-only root, and writes only under /data.
+# It runs as any unprivileged user of group 0 on a read-only root, and writes only under /data.
 
 FROM node:24-slim AS packages
 WORKDIR /app
@@ -45,8 +45,9 @@ RUN chmod 755 dist/main.js deploy/wait-for-config.sh \
  && ln -s /app/dist/main.js /usr/local/bin/tocsin \
  && ln -s /app/deploy/wait-for-config.sh /usr/local/bin/wait-for-config \
  && mkdir -p /data /etc/tocsin \
- && chown node:node /data
-USER node
+ && chown 1000:0 /data && chmod 770 /data
+# Numbers: Kubernetes has to see that it is not root. OpenShift replaces the first one, and leaves the group.
+USER 1000:0
 WORKDIR /data
 VOLUME /data
 EXPOSE 9464

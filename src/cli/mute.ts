@@ -29,8 +29,17 @@ const openMuting = ({ store }: View, config: Config) =>
 
 const LONGEST_AUTHOR = 100;
 
+/** In a container the user need not have a name. */
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.()}`;
+  }
+};
+
 /** Throws a `UsageError`. */
-const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { author?: string }): string => {
+const authorOf = ({ author = `${userName()}@${hostname()}` }: { author?: string }): string => {
   const name = cleanLine(author).trim();
   if (name === '') throw new UsageError('--author must say something');
   return shorten(name, LONGEST_AUTHOR);
