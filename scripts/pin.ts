@@ -8,7 +8,10 @@ import { digestOf } from './image-digests.ts';
 import { fillIntegrity, type LockFile } from './lock-integrity.ts';
 
 const ROOT = process.argv[2] ?? join(import.meta.dirname, '..');
-const WITH_IMAGES = ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml', 'deploy/kubernetes/redis.yaml'];
+const WITH_IMAGES = [
+  ...['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml'],
+  ...['deploy/kubernetes/redis.yaml', 'deploy/kubernetes/components/ha/redis.yaml'],
+];
 const LOCK_FILE = 'package-lock.json';
 /** An image with a tag, and the digest that it may have already. Stages and our own image have no tag. */
 const IMAGE = /^(FROM +|\s*image: +)((?:[\w.-]+(?::\d+)?\/)*[\w.-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;

@@ -1,8 +1,9 @@
-/** Writes the references in docs/ that are made from the program: docs/configuration.md and docs/metrics.md. */
+/** Writes the files that are made from others: docs/configuration.md, docs/metrics.md, and the rules for Kubernetes. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configurationReference } from './reference/configuration.ts';
 import { metricsReference } from './reference/metrics.ts';
+import { prometheusRule } from './reference/prometheus-rule.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), 'utf8');
@@ -14,6 +15,7 @@ export const RULES_FILE = 'config/prometheus-rules.yml';
 export const references = async (): Promise<Record<string, string>> => ({
   'docs/configuration.md': configurationReference(await read(EVERY_KEY_FILE)),
   'docs/metrics.md': await metricsReference(await read(RULES_FILE)),
+  'deploy/kubernetes/components/monitoring/prometheus-rule.yaml': prometheusRule(await read(RULES_FILE)),
 });
 
 if (import.meta.main) {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { runInProcess } from '../cli/in-process.ts';
 import { ownRedis } from '../support/redis-server.ts';
@@ -120,17 +120,6 @@ test('the config of docker-compose.ha.yml loads', async () => {
   const { services } = await readCompose('docker-compose.ha.yml');
   const sentinels = Object.keys(services).filter((name) => name.startsWith('sentinel'));
   expect(redis.sentinel?.nodes).toEqual(sentinels.map((name) => `${name}:26379`));
-});
-
-test('the rules become a PrometheusRule', async () => {
-  const block = blocks('sh').find((each) => each.includes('PrometheusRule')) ?? '';
-  const { stdout } = await run('sh', ['-c', `kubectl() { cat; }\n${block}`], { cwd: ROOT });
-  expect(parse(stdout)).toEqual({
-    apiVersion: 'monitoring.coreos.com/v1',
-    kind: 'PrometheusRule',
-    metadata: { name: 'tocsin', namespace: 'tocsin' },
-    spec: parse(await readProject('config/prometheus-rules.yml')),
-  });
 });
 
 describe('a backup of Redis', () => {

@@ -39,7 +39,7 @@ test('a sentence that names two kinds whose messages can be changed names all su
   const kinds = CHANNEL_KINDS.filter((kind) => isHuman({ kind }) && !acknowledgesByLink(kind));
   const files = [
     ...GUIDES,
-    'deploy/kubernetes/network-policy.yaml',
+    'deploy/kubernetes/components/network-policy/network-policy.yaml',
     ...sourcesIn('src/cli'),
     ...sourcesIn('src/config'),
   ];

@@ -1,4 +1,4 @@
-/** docs/configuration.md and docs/metrics.md are what the program says now. */
+/** What is made from other files is what they say now. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { references } from '../../scripts/reference.ts';

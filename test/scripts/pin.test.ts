@@ -48,8 +48,11 @@ const setUp = async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const registry = await startRegistry();
   const write = (file: string, text: string): Promise<void> => writeFile(join(directory, file), text);
-  await mkdir(join(directory, 'deploy/kubernetes'), { recursive: true });
-  const files = ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml', 'deploy/kubernetes/redis.yaml'];
+  await mkdir(join(directory, 'deploy/kubernetes/components/ha'), { recursive: true });
+  const files = [
+    ...['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml'],
+    ...['deploy/kubernetes/redis.yaml', 'deploy/kubernetes/components/ha/redis.yaml'],
+  ];
   for (const file of files) await write(file, '');
   const env = {
     ...process.env,
