@@ -1,9 +1,10 @@
-/** Every piece of YAML in the documents is a config, or a part of one, that loads. */
+/** Every piece of YAML in the documents is a config, or a part of one, that loads; every key that they name is one. */
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
+import { inputJsonSchema } from '../../src/config/schema.ts';
 import { ConfigError } from '../../src/errors.ts';
-import { blocksOf, GUIDES, readDocument } from './documents.ts';
+import { blocksOf, codeIn, GUIDES, readDocument } from './documents.ts';
 
 /** What a part of a config is added to. */
 const LEAST = {
@@ -53,4 +54,35 @@ test('the documents show configs', () => {
 
 test.each(cases)('$file:\n$block', ({ block }) => {
   expect(problemsOf(whole(block))).toEqual([]);
+});
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | false;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+/** Whether a config may have this; a name in capitals stands for any key. */
+const isKey = ({ properties = {}, additionalProperties, items, anyOf }: Schema, path: readonly string[]): boolean => {
+  const [name, ...rest] = path;
+  if (name === undefined) return true;
+  const named = /^[A-Z]+$/.test(name) ? Object.values(properties) : [properties[name]];
+  const below = [...named, additionalProperties || undefined].filter((each) => each !== undefined);
+  const beside = [items, ...(anyOf ?? [])].filter((each) => each !== undefined);
+  return below.some((each) => isKey(each, rest)) || beside.some((each) => isKey(each, path));
+};
+
+const schema = inputJsonSchema() as Schema;
+const TOP = Object.keys(schema.properties ?? {});
+/** `redis.conf` is a file. */
+const FILE = /\.(conf|yaml|yml|env|md)$/;
+
+test.each(GUIDES)('keys of the config that %s names are there', (file) => {
+  const named = codeIn(readDocument(file))
+    .map((code) => code.replace(/:.*$/, ''))
+    .filter(
+      (code) => /^[a-zA-Z]+(\.[a-zA-Z]+)+$/.test(code) && TOP.includes(code.split('.')[0] ?? '') && !FILE.test(code),
+    );
+  expect(named.filter((key) => !isKey(schema, key.split('.')))).toEqual([]);
 });
