@@ -8,6 +8,7 @@
 #   docker run --privileged --rm tonistiigi/binfmt --install all
 set -eu
 cd "$(dirname "$0")/.."
+PATH=$PWD/node_modules/.bin:$PATH
 
 PLATFORMS=linux/amd64,linux/arm64
 # The default builder of Docker knows neither several platforms nor SBOMs.
@@ -81,9 +82,9 @@ export SOURCE_DATE_EPOCH
 [ "$mode" = dry-run ] || { rm -rf release && mkdir release; }
 run sh scripts/pack.sh x64 arm64
 if [ "$mode" = dry-run ]; then
-  printf '+ %s\n' "npm sbom --sbom-format cyclonedx --omit dev --package-lock-only >$files.cdx.json"
+  printf '+ %s\n' "node scripts/sbom.ts >$files.cdx.json"
 else
-  npm sbom --sbom-format cyclonedx --omit dev --package-lock-only >"$files.cdx.json"
+  node scripts/sbom.ts >"$files.cdx.json"
 fi
 
 tags=$version

@@ -2,13 +2,12 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SCRIPT = join(ROOT, 'scripts/release.sh');
 const IMAGE = 'registry.example.com/team/tocsin';
 
 interface World {
@@ -37,10 +36,11 @@ const setUp = async ({
   const calls = join(directory, 'calls');
   for (const name of ['repository/scripts', 'repository/.ci', 'bin'])
     await mkdir(join(directory, name), { recursive: true });
-  await copyFile(SCRIPT, join(repository, 'scripts/release.sh'));
+  for (const name of ['release.sh', 'sbom.ts'])
+    await copyFile(join(ROOT, 'scripts', name), join(repository, 'scripts', name));
   await writeFile(
     join(repository, 'package.json'),
-    `{\n  "name": "tocsin",\n  "version": "${version}",\n  "x": {}\n}\n`,
+    `{\n  "name": "tocsin",\n  "version": "${version}",\n  "type": "module",\n  "devDependencies": { "node": "24.0.0" }\n}\n`,
   );
   await writeFile(
     join(repository, 'CHANGELOG.md'),
@@ -56,11 +56,11 @@ const setUp = async ({
   // Its builder is not there yet.
   const docker = program(docks).replace('exit 0', 'case "$*" in *inspect*) exit 1 ;; esac');
   await writeFile(join(directory, 'bin/docker'), docker, { mode: 0o755 });
-  const npm = `${program(0).replace('exit 0', '')}case $1 in audit) printf '%s' '${signatures.said}'; exit ${signatures.code} ;; sbom) echo '{}' ;; esac\n`;
+  const npm = `${program(0).replace('exit 0', '')}case $1 in audit) printf '%s' '${signatures.said}'; exit ${signatures.code} ;; sbom) echo '{"components":[{"name":"one"}]}' ;; esac\n`;
   await writeFile(join(directory, 'bin/npm'), npm, { mode: 0o755 });
   const env = {
     ...process.env,
-    PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
+    PATH: `${join(directory, 'bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_AUTHOR_NAME: 'a',
     GIT_AUTHOR_EMAIL: 'a@example.com',
@@ -105,7 +105,9 @@ test('it tests, builds for all platforms, and says what it would publish', async
     'docker buildx create --name tocsin-release --driver docker-container',
     `${BUILD} --build-arg REVISION=${revision} --tag ${IMAGE}:latest --tag ${IMAGE}:1.2.3 --output type=oci,dest=release/tocsin-1.2.3.oci.tar .`,
   ]);
-  expect(await readFile(join(repository, 'release/tocsin-1.2.3.cdx.json'), 'utf8')).toBe('{}\n');
+  const { components } = JSON.parse(await readFile(join(repository, 'release/tocsin-1.2.3.cdx.json'), 'utf8'));
+  // The tarballs bring it.
+  expect(components).toMatchObject([{ name: 'one' }, { name: 'node', version: '24.0.0' }]);
   await promisify(execFile)('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(repository, 'release') });
   for (const name of ['tocsin-1.2.3.tgz', 'tocsin-1.2.3.cdx.json', 'SHA256SUMS'])
     expect(said).toContain(`  release/${name}\n`);
