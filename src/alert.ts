@@ -258,11 +258,25 @@ export type SentInspections = ReadonlyMap<string, readonly SentInspection[]>;
 export const hasFired = (detection: JsonValue | undefined): boolean =>
   !(typeof detection === 'object' && detection !== null && 'status' in detection && detection.status === 'notDetected');
 
-/** Names of the detectors that fired; a stored notification has none. */
-export const firedDetectors = ({ source, item: { detections } }: Pick<Alert, 'source' | 'item'>): string[] =>
+/** What each detector that fired says, by its name; a stored notification has none. */
+const firedIn = ({
+  source,
+  item: { detections },
+}: Pick<Alert, 'source' | 'item'>): [name: string, said: JsonValue][] =>
   source === 'inspections' && typeof detections === 'object' && detections !== null
-    ? Object.entries(detections).flatMap(([name, detection]) => (hasFired(detection) ? [name] : []))
+    ? Object.entries(detections).filter(([, detection]) => hasFired(detection))
     : [];
+
+/** Names of the detectors that fired; a stored notification has none. */
+export const firedDetectors = (alert: Pick<Alert, 'source' | 'item'>): string[] => firedIn(alert).map(([name]) => name);
+
+/** The same with what each says: two alerts with one text in common have one detector that found the same. */
+export const firedTexts = (alert: Pick<Alert, 'source' | 'item'>): string[] =>
+  firedIn(alert).map((one) => JSON.stringify(one));
+
+/** Protocols of two services with one name are two. */
+export const protocolKey = ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>): string =>
+  `${service}/${protocol}`;
 
 /** Of protocols, detectors and destinations an empty list fits all; at least one of them is not empty. */
 export interface Mute {

@@ -21,8 +21,6 @@ export interface Earlier {
 /** What is remembered of a message. */
 export interface Remembered extends Earlier {
   sentAt: number;
-  /** Epoch milliseconds: until when it takes in inspections of its transaction. */
-  growsUntil: number;
   /** How many of its alerts, from the first, people have heard of with a sound. */
   heard: number;
   /** Epoch milliseconds: when they last did. */

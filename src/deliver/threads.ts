@@ -3,7 +3,7 @@
  * is recent. Nobody hears a message grow: what is new in it is owed a reply with a sound. A follow-up is sent below the
  * alert that it follows, whose message then says the new assessment.
  */
-import { type Alert, type Destination, firedDetectors, isSample } from '../alert.ts';
+import { type Alert, type Destination, firedTexts, isSample, protocolKey } from '../alert.ts';
 import type { Growth } from '../channels/channel.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reassessed } from '../queue/job.ts';
@@ -24,16 +24,17 @@ const URGENCIES: readonly string[] = ['inspection.ok', 'inspection.suspecious', 
 /** Some are of a protocol that is not among the known, or worse than known of their protocol. */
 const isWorseThan = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
   const urgencies = new Map<string, number>();
-  for (const { protocol, type } of known) {
-    urgencies.set(protocol, Math.max(urgencies.get(protocol) ?? -1, URGENCIES.indexOf(type)));
+  for (const alert of known) {
+    const key = protocolKey(alert);
+    urgencies.set(key, Math.max(urgencies.get(key) ?? -1, URGENCIES.indexOf(alert.type)));
   }
-  return alerts.some(({ protocol, type }) => (urgencies.get(protocol) ?? -2) < URGENCIES.indexOf(type));
+  return alerts.some((alert) => (urgencies.get(protocolKey(alert)) ?? -2) < URGENCIES.indexOf(alert.type));
 };
 
-/** The same, or another detector has fired. */
+/** The same, or another detector has fired, or one says something else: the first text may have been a decoy's. */
 const isNews = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
-  const detectors = new Set(known.flatMap(firedDetectors));
-  return isWorseThan(known, alerts) || alerts.flatMap(firedDetectors).some((id) => !detectors.has(id));
+  const texts = new Set(known.flatMap(firedTexts));
+  return isWorseThan(known, alerts) || alerts.flatMap(firedTexts).some((text) => !texts.has(text));
 };
 
 /** Between two replies below one message, or two repeats of one that cannot grow: many findings make few sounds. */
@@ -61,8 +62,12 @@ const replyDueAt = (message: Remembered, isAcknowledged: boolean, now: number): 
   return isAcknowledged ? now : (quietUntil(message, now) ?? now);
 };
 
-const growing = (known: Remembered | undefined, now: number): Remembered | undefined =>
-  known !== undefined && now < known.growsUntil ? known : undefined;
+/**
+ * A message grows for a while after people last heard of it, and not after it last grew: whoever writes one finding after the
+ * other would else keep it growing without a sound.
+ */
+const growing = (known: Remembered | undefined, { now, windowMs }: { now: number; windowMs: number }) =>
+  known !== undefined && now < known.loudAt + windowMs ? known : undefined;
 
 /** A message that was sent: in the place of the earlier one where it has grown, else with a sound. */
 interface Sent {
@@ -76,11 +81,11 @@ const afterSent = (
   known: Remembered | undefined,
   alerts: readonly Alert[],
   { handle, sentAt, grew }: Sent,
-  { windowMs, now }: { windowMs: number; now: number },
+  time: { now: number; windowMs: number },
 ): Remembered => {
-  const earlier = growing(known, now) ?? { alerts: [], heard: 0, sentAt, loudAt: sentAt };
+  const earlier = growing(known, time) ?? { alerts: [], heard: 0, sentAt, loudAt: sentAt };
   const { heard } = earlier;
-  const own = { ...earlier, handle, growsUntil: now + windowMs };
+  const own = { ...earlier, handle };
   return grew
     ? { ...own, alerts: [...earlier.alerts, ...alerts], grew }
     : { ...own, alerts: earlier.alerts.toSpliced(heard, 0, ...alerts), heard: heard + alerts.length, loudAt: sentAt };
@@ -109,7 +114,7 @@ export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
 };
 
 interface ThreadSettings {
-  /** How long after it was sent a message still grows by inspections of its transaction, in milliseconds. */
+  /** How long after people last heard of it a message still grows by inspections of its transaction, in milliseconds. */
   windowMs: number;
   /** How long after it was sent a message may still have to say a new assessment, in milliseconds. Default: it cannot. */
   keepMs?: number;
@@ -139,6 +144,7 @@ export const createThreads = (
   { windowMs, keepMs = 0, replyWithinMs, acknowledgedAt, now }: ThreadSettings,
 ) => {
   const forMs = { small: Math.max(windowMs, keepMs), large: windowMs };
+  const growingNow = (known: Remembered | undefined) => growing(known, { now: now(), windowMs });
   const growingOf = (alerts: readonly Alert[]): string | undefined =>
     windowMs > 0 ? transactionOf(alerts) : undefined;
 
@@ -164,7 +170,7 @@ export const createThreads = (
 
   /** Until when `alerts` wait, of the transaction of a message that cannot grow; undefined where they do not. */
   const waitOf = async (message: Remembered | undefined, alerts: readonly Alert[]): Promise<number | undefined> => {
-    const known = growing(message, now());
+    const known = growingNow(message);
     const until = known && mayWait(alerts, now()) ? quietUntil(known, now()) : undefined;
     return known && until !== undefined && !(await isAcknowledged(known)) ? until : undefined;
   };
@@ -201,7 +207,7 @@ export const createThreads = (
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
       const read = recalled?.has(txHash) ? recalled.get(txHash) : await recall(destination, txHash);
-      const known = growing(read, now());
+      const known = growingNow(read);
       return known && !canGrow ? { ...known, isOutdone: isWorseThan(known.alerts, alerts) } : known;
     },
     /** To be called with what was sent. */

@@ -3,12 +3,12 @@
  * in the order of their priorities; for a place of their worker (`places.ts`); and messages for a slot of their destination
  * (`deliver/slot-turns.ts`) or of its sender (`deliver/send-slot.ts`).
  */
-import { type Alert, isAnnouncement, isSample, type Parcel } from '../alert.ts';
+import { type Alert, isAnnouncement, isSample, type Parcel, protocolKey } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 
-/** Whose turn a job takes: its protocol's. Protocols of two services with one name are two. */
+/** Whose turn a job takes: its protocol's. */
 export const fairnessKey = ([first]: readonly Pick<Alert, 'service' | 'protocol'>[]): string =>
-  first === undefined ? '' : `${first.service}/${first.protocol}`;
+  first === undefined ? '' : protocolKey(first);
 
 const isLess = (one: readonly number[], other: readonly number[]): boolean => {
   const index = one.findIndex((count, at) => count !== other[at]);

@@ -125,7 +125,7 @@ describe('the message above a follow-up', () => {
 });
 
 const remembered = (changes: Partial<Remembered> = {}): Remembered => ({
-  ...{ handle: 'old', alerts: [makeAlert(1)], sentAt: NOW - 5, growsUntil: NOW + 5, heard: 1, loudAt: NOW - 5 },
+  ...{ handle: 'old', alerts: [makeAlert(1)], sentAt: NOW - 5, heard: 1, loudAt: NOW - 5 },
   ...changes,
 });
 

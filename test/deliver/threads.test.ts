@@ -114,10 +114,14 @@ describe('a message that grows', () => {
 
 describe('what is new in a message that has grown', () => {
   const HASH = `0x${'a'.repeat(64)}`;
-  const found = (n: number, protocol: string, { type = 'critical', detectors = ['flashLoan'] } = {}): Alert =>
+  const found = (
+    n: number,
+    protocol: string,
+    { type = 'critical', detectors = ['flashLoan'], message = 'x', service = 'main' } = {},
+  ): Alert =>
     makeAlert(n, {
-      ...{ protocol, txHash: HASH, type: `inspection.${type}` },
-      item: { detections: Object.fromEntries(detectors.map((id) => [id, { status: 'detected' }])) },
+      ...{ service, protocol, txHash: HASH, type: `inspection.${type}` },
+      item: { detections: Object.fromEntries(detectors.map((id) => [id, { status: 'detected', message }])) },
     });
 
   /** Each so many milliseconds after the first; gives what made a sound, and when. */
@@ -158,7 +162,9 @@ describe('what is new in a message that has grown', () => {
 
   test.each<[string, Alert, boolean]>([
     ['another protocol', found(2, 'Other'), true],
+    ['a protocol of the same name at another service', found(2, 'Vault', { service: 'other' }), true],
     ['another detector', found(2, 'Vault', { detectors: ['flashLoan', 'mixer'] }), true],
+    ['the same detector with something else to say', found(2, 'Vault', { message: 'All funds left' }), true],
     ['nothing new', found(2, 'Vault'), false],
     ['something milder of the same', found(2, 'Vault', { type: 'suspecious' }), false],
   ])('%s', async (_what, alert, isHeard) => {
@@ -167,6 +173,15 @@ describe('what is new in a message that has grown', () => {
       [1000, alert],
     ]);
     expect(sounds.slice(1)).toEqual(isHeard ? [[1000, items(2), 'handle-2']] : []);
+  });
+
+  test('findings that come again and again keep a message growing no longer than people remember it', async () => {
+    const minutes = [0, 4, 8, 12, 16];
+    const { sounds } = await soundsOf(minutes.map((at, index) => [at * 60_000, found(index + 1, 'Vault')] as const));
+    expect(sounds).toEqual([
+      [0, items(1), undefined],
+      [12 * 60_000, items(4), undefined],
+    ]);
   });
 
   test('a severity that is worse for its protocol, behind a decoy that is as bad', async () => {

@@ -14,18 +14,33 @@ import { mostTelling } from './telling.ts';
 
 /** What a group of readings is known by. */
 interface Known {
-  /** The worst rank of each protocol. */
+  /** The worst rank of each protocol, by `keyOf`. */
   ranks: Map<string, number>;
+  /** Of its protocols, each once. */
+  names: readonly string[];
   detectors: Set<string>;
+  /** What they say, by `textOf`. */
+  texts: Set<string>;
 }
+
+/** Protocols of two services with one name are two. */
+const keyOf = ({ service, protocols: [protocol = ''] }: Reading): string => `${service}/${protocol}`;
+
+const textOf = ({ id, message }: Detection): string => `${id} ${message}`;
 
 const knownOf = (readings: readonly Reading[]): Known => {
   const ranks = new Map<string, number>();
-  for (const { protocols, severity } of readings) {
-    const [protocol = ''] = protocols;
-    ranks.set(protocol, Math.min(ranks.get(protocol) ?? Number.POSITIVE_INFINITY, rankOf(severity)));
+  for (const one of readings) {
+    const key = keyOf(one);
+    ranks.set(key, Math.min(ranks.get(key) ?? Number.POSITIVE_INFINITY, rankOf(one.severity)));
   }
-  return { ranks, detectors: new Set(readings.flatMap(({ detections }) => detections.map(({ id }) => id))) };
+  const detections = readings.flatMap((one) => one.detections);
+  return {
+    ranks,
+    names: [...new Set(readings.flatMap(({ protocols }) => protocols))],
+    detectors: new Set(detections.map(({ id }) => id)),
+    texts: new Set(detections.map(textOf)),
+  };
 };
 
 const BRACKETS = /[\p{Ps}\p{Pe}]/gu;
@@ -42,8 +57,13 @@ const added = (names: readonly string[]): string => {
   return `(+ ${listText(shown, MOST_NAMED)})`;
 };
 
-const newDetectors = ({ detections }: Reading, { detectors }: Known): Detection[] =>
-  detections.filter(({ id }) => !detectors.has(id));
+/** Those that nobody has read of. Another text of a detector is one: the first may have been a decoy's. */
+const newDetections = ({ detections }: Reading, { texts }: Known): Detection[] =>
+  detections.filter((one) => !texts.has(textOf(one)));
+
+/** A name that people have heard of is another service's here. */
+const nameIn = ({ protocols: [name = ''], service }: Reading, { names }: Known): string =>
+  names.includes(name) ? `${name} at ${service}` : name;
 
 /** What is said of the news, whether it says how bad it is, and the readings that it is about. */
 interface News {
@@ -54,11 +74,11 @@ interface News {
 
 /** The worst news come first. */
 const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
-  const rankBefore = (one: Reading): number | undefined => known.ranks.get(one.protocols[0] ?? '');
+  const rankBefore = (one: Reading): number | undefined => known.ranks.get(keyOf(one));
   const isWorse = Math.min(...all.ranks.values()) < Math.min(...known.ranks.values());
   const others = news.filter((one) => rankBefore(one) === undefined);
   if (others.length > 0) {
-    const names = others.flatMap(({ protocols }) => protocols);
+    const names = others.map((one) => nameIn(one, known));
     const saysWord = isWorse && known.ranks.size > 0;
     const word = saysWord ? `${news[0]?.severity}, ` : '';
     return { text: `Now ${word}${counted(all.ranks.size, 'protocol')} ${added(names)}`, saysWord, about: others };
@@ -70,8 +90,9 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
   });
   const worse = news.filter((one) => rankOf(one.severity) < (rankBefore(one) ?? 0));
   if (worse.length > 0) return where(worse, `Now ${worse[0]?.severity}`);
-  const further = news.filter((one) => newDetectors(one, known).length > 0);
-  const detectors = further.flatMap((one) => newDetectors(one, known));
+  const further = news.filter((one) => newDetections(one, known).length > 0);
+  const found = further.flatMap((one) => newDetections(one, known));
+  const detectors = found.filter(({ id }) => !known.detectors.has(id));
   const ids = new Set(detectors.map(({ id }) => id));
   if (ids.size > 0) {
     return where(
@@ -79,12 +100,13 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
       `${further[0]?.severity} · ${counted(ids.size, 'more detector')} ${added(detectors.map(({ name }) => name))}`,
     );
   }
+  if (found.length > 0) return where(further, `${further[0]?.severity} · ${counted(found.length, 'more finding')}`);
   return where(news, `${news[0]?.severity} · ${counted(news.length, 'more finding')} since the acknowledgement`);
 };
 
 /** One line: the worst, what it says that nobody has said before, and where there are several protocols which it is. */
 const lineOf = (worst: Reading, happened: string, known: Known, lead: string | undefined): Detection[] => {
-  const [first] = newDetectors(worst, known).concat(worst.detections);
+  const [first] = newDetections(worst, known).concat(worst.detections);
   if (first === undefined) return [];
   if (lead === undefined) return [{ ...first, message: happened }];
   // As the message above has its lines; the title does not say how bad this one is.
@@ -92,8 +114,8 @@ const lineOf = (worst: Reading, happened: string, known: Known, lead: string | u
 };
 
 /** The protocols that people have heard of; none where all of it is of one. */
-const beforeLine = ({ ranks }: Known, all: Known): Line[] =>
-  all.ranks.size < 2 ? [] : [[{ text: `Already alerted: ${listText([...ranks.keys()].map(inlineName))}` }]];
+const beforeLine = ({ names }: Known, all: Known): Line[] =>
+  all.ranks.size < 2 ? [] : [[{ text: `Already alerted: ${listText(names.map(inlineName))}` }]];
 
 /** People have heard of the first `heard` of these alerts, all of one transaction. */
 export function* describeNews(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
@@ -104,7 +126,7 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   }
   const known = knownOf(readings.slice(0, heard));
   const all = knownOf(readings);
-  const newIn = (one: Reading): number => newDetectors(one, known).length;
+  const newIn = (one: Reading): number => newDetections(one, known).length;
   const sorted = readings
     .slice(heard)
     .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
@@ -113,7 +135,7 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const whole = uniteReadings(readings);
   const [worst = whole] = about;
   // A protocol that is new says what its line in the message above says.
-  const fresh = known.ranks.has(worst.protocols[0] ?? '') ? newDetectors(worst, known) : [];
+  const fresh = known.ranks.has(keyOf(worst)) ? newDetections(worst, known) : [];
   const { presentation } = wording;
   const { happened, said, word, where, sign } = headingOf(
     { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },

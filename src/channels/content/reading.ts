@@ -12,6 +12,8 @@ import { assessmentWord, GONE_MEANS, rankOf, type Severity, severityOf } from '.
 export interface Reading extends Severity {
   /** Never empty; the first is that of the worst inspection. */
   protocols: readonly string[];
+  /** Name of the `services` entry of the first. */
+  service: string;
   finding: Finding;
   detections: Detection[];
   notice?: string | undefined;
@@ -110,6 +112,7 @@ export const readInspection = (alert: Alert, { presentation }: Wording, room = S
   return {
     ...severity,
     protocols: [protocolOf(alert)],
+    service: alert.service,
     finding: findingOf(alert, presentation.chains),
     detections: firedDetections(alert.item, presentation.detectorName, room),
     notice: notices.length === 0 ? undefined : notices.join(' '),

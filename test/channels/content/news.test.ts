@@ -97,9 +97,23 @@ describe('what is new in a message that has grown', () => {
     [
       'is nothing but that it goes on, which whoever has acknowledged hears',
       [of('A', { mixer: 'm' })],
-      [of('A', { mixer: 'n' })],
+      [of('A', { mixer: 'm' })],
       '🔴 CRITICAL · 1 more finding since the acknowledgement · A',
+      ['Mixer: m'],
+    ],
+    [
+      'is what a detector says now',
+      [of('A', { mixer: 'm' })],
+      [of('A', { mixer: 'n' })],
+      '🔴 CRITICAL · 1 more finding · A',
       ['Mixer: n'],
+    ],
+    [
+      'is a protocol of the same name at another service',
+      [of('A', { mixer: 'm' })],
+      [{ ...of('A', { mixer: 'm' }), service: 'partner' }],
+      '🔴 CRITICAL · Now 2 protocols (+ A at partner)',
+      ['CRITICAL · A · Lending vault: m'],
     ],
     ['is found by no detector', [of('A')], [of('B')], '🔴 CRITICAL · Now 2 protocols (+ B)', []],
   ])('%s', (_what, heard, news, title, worst) => {
