@@ -52,7 +52,7 @@ export const alertsSection = z.strictObject({
     'Show the button that mutes at every destination. If false, only at those that the config names, that destinations.allow matches or that somebody approved (`tocsin destinations approve`): a mute counts at every destination, and an attacker who can change channels at the service could add a chat to press it in.',
   ),
   incidentWindow: durationOr('10m', { minMs: 0 }).describe(
-    'How long later findings of the same transaction update the first Slack, Telegram or Discord message in place. With 0s each finding is a message of its own.',
+    'How long, after people last heard of it, later findings of the same transaction update the Slack, Telegram or Discord message in place. With 0s each finding is a message of its own.',
   ),
   secondLook: z
     .array(duration({ minMs: 100 }))

@@ -137,8 +137,9 @@ const decodeDetector = (raw: JsonValue) => {
 
 export type Detector = ReturnType<typeof decodeDetector>;
 
+/** Null is an empty list, as elsewhere. */
 const detectorsOf = (value: JsonValue | undefined): Detector[] | undefined =>
-  value === undefined || value === null ? undefined : listOf(value).map(decodeDetector);
+  value === undefined ? undefined : listOf(value).map(decodeDetector);
 
 /** Characters that a protocol's name may have: it becomes part of URLs, keys, labels and messages. */
 const MOST_NAME_CHARACTERS = 500;

@@ -55,6 +55,19 @@ test('a namesake, a flood of changes, and a protocol that is made again take no 
   await told(owner('Farm'), `The protocol “Farm” is listed again ${AT}`);
 });
 
+test('what is switched off is told of, also where the service leaves out what is empty or false', async () => {
+  const detectors = [{ name: 'mixer', config: null, external: false }];
+  const { service, owner, told, world } = await watch(['Vault', 'Farm'], {}, { quirks: { nullArrays: true } });
+  for (const protocol of ['Vault', 'Farm']) service.changeProtocol({ protocol }, { detectors });
+  await told(owner('Farm'), `The protocol “Farm” has other detectors ${AT}`);
+  service.changeProtocol({ protocol: 'Vault' }, { detectors: [] });
+  await told(owner('Vault'), `The protocol “Vault” has other detectors ${AT}`, 2);
+  const farm = service.protocols().find(({ name }) => name === 'Farm') ?? expect.unreachable();
+  Reflect.deleteProperty(farm, 'tracking');
+  await told(owner('Farm'), `The protocol “Farm” has other tracking ${AT}`);
+  expect(mailsTo(world, owner('Farm'), 'tracking before: on tracking now: not listed')).toHaveLength(1);
+});
+
 test('who makes himself an admin of a contract is told of, and does not pass for one of long ago', async () => {
   const evil = `0x${'e1'.repeat(20)}`;
   const { redis } = openTestRedis();

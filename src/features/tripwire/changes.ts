@@ -46,11 +46,21 @@ const MOST_GONE = 1000;
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** What a listing leaves out is not known, and so has not changed. */
-const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSettings => ({ ...before, ...listed });
+/**
+ * Assets come with a listing of their own: where it lacks them they are not known, and so have not changed. What else was
+ * listed and is not any more has changed: many services leave out what is empty or false.
+ */
+const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSettings => ({
+  ...before,
+  ...{ tracking: undefined, detectors: undefined },
+  ...listed,
+});
+
+/** An empty list says as much as none. */
+const saidBy = (value: WatchedSettings[Aspect]) => (Array.isArray(value) && value.length === 0 ? undefined : value);
 
 export const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
-  ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
+  ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(saidBy(before[aspect]), saidBy(after[aspect])));
 
 /** A protocol that the listing lacks, or that it has in a form that nobody can read. */
 const missing = (

@@ -103,7 +103,7 @@ const rowText = (row: string): string => (SENTENCE.test(row) ? quotedName(row) :
 
 const sideText = (rows: readonly string[], aspect: Aspect): string => {
   const shown = aspect === 'channels' ? rows.map(channelRow) : rows;
-  return shorten(shown.map(rowText).join('; ') || 'none', LONGEST_SIDE);
+  return shorten(shown.map(rowText).join('; ') || (aspect === 'tracking' ? 'not listed' : 'none'), LONGEST_SIDE);
 };
 
 const aspectText = (aspect: Aspect): string => (aspect === 'privileged' ? 'privileged methods' : aspect);

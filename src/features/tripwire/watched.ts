@@ -17,8 +17,8 @@ export interface WatchedSettings {
   /** By severity. */
   triggers: Record<string, Trigger>;
   /** Absent while the service has not said, likewise below. */
-  tracking?: boolean;
-  detectors?: WatchedDetector[];
+  tracking?: boolean | undefined;
+  detectors?: WatchedDetector[] | undefined;
   /** In words, sorted. They come with a listing of their own. */
   contracts?: string[];
   admins?: string[];

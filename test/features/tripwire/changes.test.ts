@@ -69,15 +69,28 @@ describe('the same in another form', () => {
     expect(comparison({ Vault: known(settings()) }, { Vault: settings(changes) })).toEqual(QUIET);
   });
 
-  test('what a listing leaves out is not known, and stays', () => {
+  test('what a listing says for the first time is learned, and assets that it leaves out stay', () => {
     const { tracking: _t, detectors: _d, ...part } = listedAs();
-    expect(comparison({ Vault: known(settings()) }, { Vault: watchedOf([part]) })).toEqual(QUIET);
+    const assets = { admins: ['0x1 of 0xa'], contracts: ['0xa'] };
+    expect(comparison({ Vault: known({ ...settings(), ...assets }) }, { Vault: settings() })).toEqual(QUIET);
     const learned = comparison({ Vault: known(watchedOf([part])) }, { Vault: settings() });
     expect(learned).toEqual({ changes: [], writes: new Map([['Vault', known(settings())]]), isSettled: true });
   });
 });
 
 describe('a change', () => {
+  test.each<[string, (listed: ListedSettings) => ListedSettings]>([
+    ['tracking', ({ tracking: _, ...rest }) => rest],
+    ['detectors', ({ detectors: _, ...rest }) => rest],
+    ['detectors', (listed) => ({ ...listed, detectors: [] })],
+  ])('of %s, which the listing leaves out', (aspect, without) => {
+    const after = watchedOf([without(listedAs())]);
+    const { changes, writes } = comparison({ Vault: known(settings()) }, { Vault: after });
+    expect(changes).toMatchObject([{ kind: 'changed', protocol: 'Vault', aspects: [aspect] }]);
+    const [[, next] = expect.unreachable()] = [...writes];
+    expect(comparison({ Vault: next ?? expect.unreachable() }, { Vault: after })).toEqual(QUIET);
+  });
+
   test.each<[string, Partial<ListedSettings>]>([
     ['channels', { channels: [email('a@example.com', 'evil@example.com')] }],
     ['channels', { channels: [] }],
