@@ -21,12 +21,16 @@ interface Recall {
 /** The most urgent last; an undocumented word is less urgent than all. */
 const URGENCIES: readonly string[] = ['inspection.ok', 'inspection.suspecious', 'inspection.critical'];
 
+/** As the service calls it now: what was taken back is no reason to stay silent when it comes again. */
+const typeNow = ({ type, reassessed }: Alert): string =>
+  reassessed === undefined ? type : `inspection.${reassessed.is ?? 'ok'}`;
+
 /** Some are of a protocol that is not among the known, or worse than known of their protocol. */
 const isWorseThan = (known: readonly Alert[], alerts: readonly Alert[]): boolean => {
   const urgencies = new Map<string, number>();
   for (const alert of known) {
     const key = protocolKey(alert);
-    urgencies.set(key, Math.max(urgencies.get(key) ?? -1, URGENCIES.indexOf(alert.type)));
+    urgencies.set(key, Math.max(urgencies.get(key) ?? -1, URGENCIES.indexOf(typeNow(alert))));
   }
   return alerts.some((alert) => (urgencies.get(protocolKey(alert)) ?? -2) < URGENCIES.indexOf(alert.type));
 };

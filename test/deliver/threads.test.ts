@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
+import { createThreadStore } from '../../src/deliver/thread-store.ts';
+import { createThreads } from '../../src/deliver/threads.ts';
 import { parcelJob } from '../../src/queue/job.ts';
-import { DESTINATION, type DeliveriesSetUp, failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
+import {
+  DESTINATION,
+  type DeliveriesSetUp,
+  failure,
+  INCIDENT_WINDOW_MS,
+  items,
+  setUpDeliveries as setUp,
+} from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 describe('what belongs together', () => {
@@ -173,6 +182,19 @@ describe('what is new in a message that has grown', () => {
       [1000, alert],
     ]);
     expect(sounds.slice(1)).toEqual(isHeard ? [[1000, items(2), 'handle-2']] : []);
+  });
+
+  test.each(['ok', undefined])('what was taken back as %s, and comes again', async (is) => {
+    const { add, run, sent, redis, prefix, ledger } = setUp();
+    add([found(1, 'Vault')]);
+    await run();
+    const settings = { windowMs: INCIDENT_WINDOW_MS, replyWithinMs: 1, now: Date.now };
+    const { noteReassessed } = createThreads(createThreadStore(redis, prefix), ledger, settings);
+    const change = { of: makeAlert(1).id, txHash: HASH, was: 'critical' };
+    await noteReassessed(DESTINATION, is === undefined ? change : { ...change, is });
+    add([found(2, 'Vault')]);
+    await run();
+    expect(sent.slice(1)).toMatchObject([{ amends: 'handle-1' }, { items: items(2), replyTo: 'handle-2' }]);
   });
 
   test('findings that come again and again keep a message growing no longer than people remember it', async () => {

@@ -170,16 +170,25 @@ const restOfHour = (all: readonly ChangeWords[]): string[] => {
   return [`Changed again and again: ${who}. ${rest}; what has ${STAYED} is announced then.`];
 };
 
+/** Each may take all alerts away. */
+const TAKES_ALERTS: readonly Aspect[] = ['triggers', 'tracking'];
+
 /** What matters less comes later: many small changes, or new protocols, must not hide the one that takes alerts away. */
 const weightOf = ({ isCritical, losesReader, kind, isBack, differences }: ChangeWords): number => {
   if (isCritical || losesReader || kind === 'vanished') return 0;
+  if (kind === 'changed' && differences.some(({ aspect }) => TAKES_ALERTS.includes(aspect))) return 0;
   if (kind === 'new') return isBack ? 1 : ASPECTS.length + 2;
   return 1 + Math.min(ASPECTS.length, ...differences.map(({ aspect }) => ASPECTS.indexOf(aspect)));
 };
 
 /** Of those that matter as much the oldest comes first: what somebody has made for this is younger. */
 export const worstFirst = <T extends ChangeWords>(changes: readonly T[]): T[] =>
-  changes.toSorted((a, b) => weightOf(a) - weightOf(b) || (a.since ?? 0) - (b.since ?? 0));
+  changes.toSorted(
+    (a, b) =>
+      weightOf(a) - weightOf(b) ||
+      (a.since ?? 0) - (b.since ?? 0) ||
+      Number(b.isCritical || b.losesReader === true) - Number(a.isCritical || a.losesReader === true),
+  );
 
 export const changesText = (service: string, changes: readonly ChangeWords[]): string => {
   const all = worstFirst(changes);

@@ -102,6 +102,13 @@ describe('what is new in a message that has grown', () => {
       ['Mixer: m'],
     ],
     [
+      'is critical again',
+      [{ ...of('A', { mixer: 'm' }), reassessed: { was: 'critical', is: 'ok' } }],
+      [of('A', { mixer: 'm' })],
+      '🔴 Now CRITICAL · A',
+      ['Mixer: m'],
+    ],
+    [
       'is what a detector says now',
       [of('A', { mixer: 'm' })],
       [of('A', { mixer: 'n' })],

@@ -92,6 +92,16 @@ test('what was there first stands before what was made later, where both lose a 
   );
 });
 
+test.each(['triggers', 'tracking'] as const)('changed %s stand before decoys that lose a reader', (aspect) => {
+  const decoy = { kind: 'changed' as const, before, after: { ...before, channels: [] } };
+  const decoys = Array.from({ length: 300 }, (_, n) => ({
+    ...told({ ...decoy, protocol: `decoy ${n}`, aspects: ['channels'] }, true),
+    since: 1000 + n,
+  }));
+  const victim = told({ kind: 'changed', protocol: 'Vault', before, after, aspects: [aspect] });
+  expect(changesText('main', [...decoys, victim])).toMatch(/^Critical: 301 protocols were changed .*: “Vault”/);
+});
+
 test('of thousands of contacts those that differ are shown', () => {
   const contacts = Array.from({ length: 3000 }, (_, n) => `a${n}@example.com`);
   const [difference] = differencesOf({
