@@ -14,7 +14,7 @@ import { mostTelling } from './telling.ts';
 
 /** What a group of readings is known by. */
 interface Known {
-  /** The worst rank of each protocol, by `keyOf`. */
+  /** The worst rank of each protocol, by its key. */
   ranks: Map<string, number>;
   /** Of its protocols, each once. */
   names: readonly string[];
@@ -23,16 +23,12 @@ interface Known {
   texts: Set<string>;
 }
 
-/** Protocols of two services with one name are two. */
-const keyOf = ({ service, protocols: [protocol = ''] }: Reading): string => `${service}/${protocol}`;
-
 const textOf = ({ id, message }: Detection): string => `${id} ${message}`;
 
 const knownOf = (readings: readonly Reading[]): Known => {
   const ranks = new Map<string, number>();
-  for (const one of readings) {
-    const key = keyOf(one);
-    ranks.set(key, Math.min(ranks.get(key) ?? Number.POSITIVE_INFINITY, rankOf(one.severity)));
+  for (const { key, severity } of readings) {
+    ranks.set(key, Math.min(ranks.get(key) ?? Number.POSITIVE_INFINITY, rankOf(severity)));
   }
   const detections = readings.flatMap((one) => one.detections);
   return {
@@ -61,9 +57,9 @@ const added = (names: readonly string[]): string => {
 const newDetections = ({ detections }: Reading, { texts }: Known): Detection[] =>
   detections.filter((one) => !texts.has(textOf(one)));
 
-/** A name that people have heard of is another service's here. */
-const nameIn = ({ protocols: [name = ''], service }: Reading, { names }: Known): string =>
-  names.includes(name) ? `${name} at ${service}` : name;
+/** A name that people have heard of is that of another protocol here: of another service, or one that looks alike. */
+const nameIn = ({ protocols: [name = ''] }: Reading, { names }: Known): string =>
+  names.includes(name) ? `another ${name}` : name;
 
 /** What is said of the news, whether it says how bad it is, and the readings that it is about. */
 interface News {
@@ -74,7 +70,7 @@ interface News {
 
 /** The worst news come first. */
 const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
-  const rankBefore = (one: Reading): number | undefined => known.ranks.get(keyOf(one));
+  const rankBefore = (one: Reading): number | undefined => known.ranks.get(one.key);
   const isWorse = Math.min(...all.ranks.values()) < Math.min(...known.ranks.values());
   const others = news.filter((one) => rankBefore(one) === undefined);
   if (others.length > 0) {
@@ -135,7 +131,7 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   const whole = uniteReadings(readings);
   const [worst = whole] = about;
   // A protocol that is new says what its line in the message above says.
-  const fresh = known.ranks.has(keyOf(worst)) ? newDetections(worst, known) : [];
+  const fresh = known.ranks.has(worst.key) ? newDetections(worst, known) : [];
   const { presentation } = wording;
   const { happened, said, word, where, sign } = headingOf(
     { ...worst, detections: fresh.length > 0 ? fresh : worst.detections },

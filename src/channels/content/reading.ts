@@ -1,5 +1,5 @@
 /** What is read of an alert before it is worded: of an inspection, typed. Items are read leniently. Pure. */
-import { type Alert, type FollowUp, hasFired, isSample, type JsonObject } from '../../alert.ts';
+import { type Alert, type FollowUp, hasFired, isSample, type JsonObject, protocolKey } from '../../alert.ts';
 import { LARGEST_ITEM } from '../../item.ts';
 import { beginningOf, cleanLine, cleanText } from '../../text.ts';
 import { type Detection, fairShares, type Growth } from './content.ts';
@@ -12,8 +12,8 @@ import { assessmentWord, GONE_MEANS, rankOf, type Severity, severityOf } from '.
 export interface Reading extends Severity {
   /** Never empty; the first is that of the worst inspection. */
   protocols: readonly string[];
-  /** Name of the `services` entry of the first. */
-  service: string;
+  /** `protocolKey` of the first: protocols may look alike. */
+  key: string;
   finding: Finding;
   detections: Detection[];
   notice?: string | undefined;
@@ -112,7 +112,7 @@ export const readInspection = (alert: Alert, { presentation }: Wording, room = S
   return {
     ...severity,
     protocols: [protocolOf(alert)],
-    service: alert.service,
+    key: protocolKey(alert),
     finding: findingOf(alert, presentation.chains),
     detections: firedDetections(alert.item, presentation.detectorName, room),
     notice: notices.length === 0 ? undefined : notices.join(' '),
