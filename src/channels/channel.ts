@@ -247,7 +247,7 @@ interface Setup {
   /** Of its section of the config, in order. */
   questions: readonly SetupQuestion[];
   /** Of one address. */
-  address: SetupQuestion;
+  address: Omit<SetupQuestion, 'id' | 'option'>;
   /** Its addresses come from outside: which private ones may be sent to is in its section. */
   isGuarded?: true;
   /** A secret that nobody is asked for. */

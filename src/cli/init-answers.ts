@@ -11,7 +11,16 @@ import { fallbackRoutes, routeEntries, routeSettings } from '../features/routes/
 import type { ChannelEntry, ListedProtocol } from '../item.ts';
 import { counted, listText, nameText } from '../text.ts';
 import { configText, entryOf, type Plan, SERVICE_KEY } from './init-config.ts';
-import { askWhether, missingFor, type Part, readConfig, type Setup, SKIP, settle } from './init-questions.ts';
+import {
+  askWhether,
+  missingFor,
+  type Part,
+  readConfig,
+  type Setup,
+  SKIP,
+  settle,
+  whileTrying,
+} from './init-questions.ts';
 import { kindOf } from './options.ts';
 
 /** As it grows. */
@@ -47,6 +56,17 @@ const KEY_QUESTION: SetupQuestion = {
   blamedBy: /services\.0\.apiKey/,
 };
 
+/** Of the fallback. */
+const addressQuestion = (kind: ChannelKind): SetupQuestion => ({
+  ...kindFacts(kind).setup.address,
+  id: 'to',
+  option: { name: 'to', flag: '--to ADDRESS' },
+  rule: (answer) => {
+    const [problem] = addressesOf(kind, entryOf(kind, answer)).problems;
+    return problem && `: ${problem}`;
+  },
+});
+
 /** Throws a `UsageError` that names every option and variable that is missing, where nobody can be asked. */
 export const demandAnswers = (setup: Setup): void => {
   const { options, context } = setup;
@@ -56,9 +76,7 @@ export const demandAnswers = (setup: Setup): void => {
     ...missingFor(setup, [URL_QUESTION, KEY_QUESTION]),
     ...(kind === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : []),
     ...(kind === undefined && options.to === undefined ? ['--to ADDRESS'] : []),
-    ...(kind === undefined
-      ? []
-      : missingFor(setup, [...kindFacts(kind).setup.questions, kindFacts(kind).setup.address])),
+    ...(kind === undefined ? [] : missingFor(setup, [...kindFacts(kind).setup.questions, addressQuestion(kind)])),
   ];
   if (missing.length > 0) {
     throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
@@ -74,7 +92,7 @@ export const askService = async (setup: Setup, draft: Draft): Promise<ListedProt
     answers: draft.service,
     text: () => configText(draft),
     tryOut: async (config) => {
-      listed = await listOnce(config, signal);
+      listed = await whileTrying(setup, listOnce(config, signal));
       const [first] = listed;
       const such =
         first === undefined ? 'no protocol' : `${counted(listed.length, 'protocol')}, such as ${nameText(first.name)}`;
@@ -138,7 +156,7 @@ const askKind = async (
     questions,
     answers,
     text: () => configText({ ...draft, kinds: new Map([[kind, answers]]) }),
-    tryOut: async (config) => `${title}: ${await verifyKind(config, kind, setup.context.signal)}`,
+    tryOut: async (config) => `${title}: ${await whileTrying(setup, verifyKind(config, kind, setup.context.signal))}`,
     isOptional,
   };
   if (await settle(setup, part)) {
@@ -229,7 +247,8 @@ const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses) => {
 /** Where it goes; a person may have a test message sent there. False where another kind is wanted. */
 const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind): Promise<boolean> => {
   const { context, options } = setup;
-  const { address, questions } = kindFacts(kind).setup;
+  const { questions } = kindFacts(kind).setup;
+  const address = addressQuestion(kind);
   const answers = draft.kinds.get(kind) ?? {};
   const plan = (): Plan => ({
     ...draft,
@@ -247,15 +266,12 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind): Promis
     if (context.ask === undefined) return undefined;
     isWanted ??= await askWhether(setup, 'Send a test message there now?', true);
     if (!isWanted) return undefined;
-    await sendSample(readConfig(setup, configText(plan())), destination, context.signal);
+    const now = readConfig(setup, configText(plan()));
+    await whileTrying(setup, sendSample(now, destination, context.signal));
     return `a test message was accepted for ${placeOf(destination)}`;
   };
-  const rule = (answer: string): string | undefined => {
-    const [problem] = addressesOf(kind, entryOf(kind, answer)).problems;
-    return problem && `: ${problem}`;
-  };
   const isSettled = await settle(setup, {
-    questions: [...questions, { ...address, rule }],
+    questions: [...questions, address],
     answers,
     text: () => configText(plan()),
     tryOut,

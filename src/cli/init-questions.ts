@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { Environment } from '../config/variables.ts';
 import { ConfigError, DeliveryError, messageOf, ServiceError, UsageError } from '../errors.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
+import { createProgress } from './terminal.ts';
 
 export interface InitOptions extends CommonOptions {
   service?: string;
@@ -39,7 +40,7 @@ export interface Part {
   /** The config as far as it is answered. */
   text(): string;
   /** Asks whoever the answers are about; gives a sentence, or nothing where there was nobody to ask. Rejects with what is wrong. */
-  tryOut(config: Config, question: SetupQuestion): Promise<string | undefined>;
+  tryOut(config: Config): Promise<string | undefined>;
   /** It may be left out by the word `skip`. */
   isOptional?: boolean | undefined;
 }
@@ -128,6 +129,13 @@ const faultOf = (part: Part, last: SetupQuestion, error: unknown): Fault => {
 export const readConfig = ({ options, variables: { known, given } }: Setup, text: string): Config =>
   parseConfig(text, options.config, { ...known, ...given });
 
+/** Says that it takes a while, where a terminal shows it. */
+export const whileTrying = <T>({ context }: Setup, work: Promise<T>): Promise<T> => {
+  const progress = createProgress(context);
+  progress.show('Trying it ...');
+  return work.finally(progress.end);
+};
+
 /** What may be wrong with an answer; anything else ends the command. */
 const FAULTS = [ConfigError, DeliveryError, ServiceError];
 
@@ -146,7 +154,7 @@ const findFault = async (setup: Setup, part: Part, question: SetupQuestion): Pro
   try {
     const config = readConfig(setup, part.text());
     if (!options.check) return undefined;
-    const found = await part.tryOut(config, question);
+    const found = await part.tryOut(config);
     if (found !== undefined) context.warn(`ok    ${found}\n`);
     return undefined;
   } catch (error) {

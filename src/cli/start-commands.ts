@@ -74,7 +74,7 @@ const initCommand = ({ plain }: CommandMaker): Command =>
       '--api-url <url...>',
       "Slack's or Telegram's API at another address than usual: a URL, or slack=URL telegram=URL",
     )
-    .option('--allow-private', 'send to this webhook although it is no public https address')
+    .option('--allow-private', 'send to the URL of --to although it is no public https address')
     .option('--no-check', 'ask nobody whether the answers work, and set up the fallback alone')
     .option('--force', 'replace a config that is there')
     .addHelpText(

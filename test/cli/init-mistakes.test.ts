@@ -71,6 +71,7 @@ test('a relay that is closed, one without TLS, a sender and a mailbox that are n
   expect(err).toContain(
     'FAIL  the mailbox: what was given looks like the bot token of the Slack app; clear this screen',
   );
+  expect(err).not.toContain('xoxb-token');
   expect(timesIn(err, 'Mail relay as HOST:PORT')).toBe(3);
   expect(timesIn(err, 'Sender, like')).toBe(2);
   expect(err).not.toMatch(CONFIG_KEY);

@@ -37,7 +37,7 @@ export const startWorld = async (kinds: Kinds | 'all' = [], options: SandboxOpti
     env,
     /** `tocsin init`, and what the person types. */
     answer: (answers: readonly string[], set: Record<string, string> = {}): Promise<Ran> =>
-      runInProcess(['init', ...apis], { env: { ...env, ...set }, answers }),
+      runInProcess(['init', ...apis], { env: { ...env, ...set }, answers, tty: { err: true } }),
   };
 };
 

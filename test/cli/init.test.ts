@@ -27,6 +27,7 @@ test('asks until it works, and what it writes passes check and sends a test mess
   expect(written).toMatchObject({ code: 0, out: expect.stringContaining('tocsin test --channel telegram --to -1001') });
   expect(written.err).toContain('No protocol has a channel yet, so every alert goes there.');
   expect(written.err).toContain('Type y or n.\n');
+  expect(written.err).toContain('Trying it ...');
   expect(written.err).toContain('note  Telegram: the fallback hangs on one bot token.');
   const text = await readFile(file, 'utf8');
   const variables = join(directory, 'conf/tocsin.env');

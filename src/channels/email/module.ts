@@ -102,11 +102,9 @@ export const email: ChannelModule<EmailConfig> = {
       },
     ],
     address: {
-      id: 'to',
       name: 'the mailbox',
       text: 'Mailbox to send to, like oncall@example.com',
       todo: 'It is one address, without a name.',
-      option: { name: 'to', flag: '--to ADDRESS' },
       like: /^\S+@\S+\.\S+$/,
     },
     linesOf: ({ relay = '', from = NOT_ASKED_YET, tls, user = '', pass }, { quoted, secret }) => {

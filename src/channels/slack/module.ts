@@ -47,11 +47,9 @@ export const slack: ChannelModule<SlackConfig> = {
       },
     ],
     address: {
-      id: 'to',
       name: 'the Slack channel',
       text: 'Slack channel id, like C024BE91L, the bot being invited',
       todo: 'Slack shows the id at the end of the details of a channel. Invite the bot there with /invite.',
-      option: { name: 'to', flag: '--to ADDRESS' },
       like: /^([CGD][A-Z0-9]{7,20}|#\S+)$/,
     },
     linesOf: ({ apiUrl, token }, { quoted, secret }) => [

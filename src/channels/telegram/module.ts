@@ -61,11 +61,9 @@ export const telegram: ChannelModule<TelegramConfig> = {
       },
     ],
     address: {
-      id: 'to',
       name: 'the Telegram chat',
       text: 'Chat id or @name, the bot being a member',
       todo: 'Add the bot to the chat; the id of a group begins with a minus. A person has to press Start at the bot first.',
-      option: { name: 'to', flag: '--to ADDRESS' },
       like: /^(-?\d+|@\w+)(\/\d+)?$/,
     },
     linesOf: ({ apiUrl }, { quoted, secret }) => [

@@ -43,11 +43,9 @@ export const webhook: ChannelModule<WebhookConfig> = {
     isGuarded: true,
     questions: [],
     address: {
-      id: 'to',
       name: 'the URL of the receiver',
       text: 'URL of the receiver',
       todo: 'It is the whole URL, with https:// before it.',
-      option: { name: 'to', flag: '--to ADDRESS' },
       variable: 'WEBHOOK_URL',
       like: /^https?:/i,
     },
