@@ -57,16 +57,13 @@ const initCommand = ({ plain }: CommandMaker): Command =>
     .description(
       'write a small config: asks for the service, the channels of its protocols and a fallback, and tries each answer',
     )
-    .option(
-      '--service <url>',
-      'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
-    )
+    .option('--service <url>', 'base URL of the monitoring service; init asks for its key, or takes $TOCSIN_API_KEY')
     .option('--channel <kind>', `kind of the fallback: ${KINDS_TEXT}`)
     .option(
       '--to <address>',
       'mailbox, chat, Slack channel id or URL of the fallback: for alerts that reach nobody else',
     )
-    .option('--smtp <host:port>', 'mail relay; its password is asked for, or taken from $SMTP_PASSWORD')
+    .option('--smtp <host:port>', 'mail relay; init asks for its password, or takes $SMTP_PASSWORD')
     .option('--smtp-user <name>', 'user at the mail relay')
     .option('--smtp-tls <mode>', 'verify (the default), opportunistic or off')
     .option('--from <address>', 'sender of e-mail, like "Tocsin <tocsin@example.com>"')
@@ -74,21 +71,24 @@ const initCommand = ({ plain }: CommandMaker): Command =>
       '--api-url <url...>',
       "Slack's or Telegram's API at another address than usual: a URL, or slack=URL telegram=URL",
     )
-    .option('--allow-private', 'send to the URL of --to although it is no public https address')
+    .option('--allow-private', 'send to the URL of --to even if it is no public https address')
     .option('--no-check', 'ask nobody whether the answers work, and set up the fallback alone')
-    .option('--force', 'replace a config that is there')
+    .option('--force', 'replace an existing config')
     .addHelpText(
       'after',
       `
-On a terminal init asks for what is missing, one answer after the other, and asks again where one does not work. It sets
-up each kind of channel that the protocols of the service use. Answer "skip" to leave a kind out.
+On a terminal init asks for what is missing, tries each answer, and asks again
+if one does not work. It sets up each kind of channel that the protocols of the
+service use. Answer "skip" to leave a kind out.
 
-Without a terminal it needs --service, --channel, --to and the secrets. It sets up the other kinds as well for which it
-finds what they need, names the rest, and writes nothing where an answer does not work.
+Without a terminal it needs --service, --channel, --to and the secrets. It also
+sets up other kinds if it finds what they need, and names the rest. If an answer
+does not work, it writes nothing.
 
-The bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of
-variables beside the config, which only you may read; those of the environment stay there. The URL of a webhook may
-stand in $WEBHOOK_URL instead of --to, where other users of the machine do not see it.`,
+init asks for the bot token, or takes it from $SLACK_TOKEN or $TELEGRAM_TOKEN. It
+writes secrets into a file of variables beside the config, which only you may
+read; those of the environment stay there. To hide the URL of a webhook from
+other users of the machine, put it into $WEBHOOK_URL instead of --to.`,
     );
 
 /** `run` is the first: what a supervisor starts without a command. */
