@@ -11,6 +11,8 @@ interface Row {
   mayPass?: boolean;
   /** One daemon has it and others need not: it is known by that daemon's host. */
   isOfOneDaemon?: boolean;
+  /** It stays as it is said until somebody changes that: people may mark it as known. None that says that alerts wait or were lost. */
+  mayBeKnown?: boolean;
   /** The daemon that has it cannot do its work: `/readyz` is 503. */
   stopsReady?: boolean;
   /** An alert may not get through: the dead man's switch is not called. */
@@ -31,8 +33,10 @@ const BLIND = { severity: 'blind', announced: 'found' } as const;
 const SHARED = { severity: 'needs somebody', announced: 'lasting' } as const;
 const PASSING = { ...SHARED, mayPass: true } as const;
 const OF_ONE = { ...PASSING, isOfOneDaemon: true } as const;
-/** A standing remark: `status` and the page have it. */
+/** A remark: `status` and the page have it. */
 const NOTE = { ...SHARED, severity: 'note', announced: 'never', effect: 'Alerts are found and sent' } as const;
+/** A standing one. */
+const STANDING = { ...NOTE, mayBeKnown: true } as const;
 
 const UNREAD = {
   ...{ ...BLIND, stopsReady: true, stopsHeartbeat: true },
@@ -182,7 +186,7 @@ const CONDITIONS = {
   },
   /** A protocol that the service lists cannot be read as it is listed. */
   unwatched: {
-    ...{ ...NOTE, effect: 'No alert of it is found' },
+    ...{ ...STANDING, effect: 'No alert of it is found' },
     todo: 'correct the protocol at the service, or leave it out by protocols.exclude',
   },
   /** A destination waits for approval. */
@@ -197,12 +201,12 @@ const CONDITIONS = {
   },
   /** Protocols wait too long for their next poll. */
   'slow-polls': {
-    ...{ ...NOTE, effect: 'Alerts come a little later' },
+    ...{ ...STANDING, effect: 'Alerts come a little later' },
     todo: 'raise poll.requestsPerSecond',
   },
   /** A channel of a protocol leads nowhere. */
   routing: {
-    ...{ ...NOTE, effect: 'Its alerts do not go there' },
+    ...{ ...STANDING, effect: 'Its alerts do not go there' },
     todo: 'correct the channel, at the monitoring service or in the config of Tocsin',
   },
   /** Dead letters, because there were too many. */
@@ -251,6 +255,17 @@ export interface Condition {
   affected?: string[];
   /** Who heard of it, as people read destinations; absent where it was not announced. */
   announcedTo?: string[] | undefined;
+  /** Somebody has marked it as known: it is shown apart, and counts nothing. */
+  known?: Acceptance | undefined;
+}
+
+/** Who knows of a standing remark, why it may stand, and until when. Texts are from people. */
+export interface Acceptance {
+  reason: string;
+  author: string;
+  /** ISO 8601. */
+  from: string;
+  until: string;
 }
 
 /** `slack does not work since 2026-11-22 10:00:00 UTC: invalid_auth`. */

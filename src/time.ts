@@ -19,6 +19,21 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 export const parseTime = (value: unknown): number =>
   typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
 
+const AS_PEOPLE_WRITE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Date.parse reads the 31st of February as the 3rd of March. */
+const isRealDay = (text: string): boolean => {
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight) && iso(midnight).startsWith(day);
+};
+
+/** `2026-01-31` (midnight UTC), or `2026-01-31T08:00:00Z`: a date-time has to name its zone. In epoch milliseconds. */
+export const parseDateTime = (text: string): number | undefined => {
+  const at = AS_PEOPLE_WRITE.test(text) && isRealDay(text) ? Date.parse(text) : Number.NaN;
+  return Number.isFinite(at) ? at : undefined;
+};
+
 const LENGTHS = { minutes: 16, seconds: 19, milliseconds: 23 };
 
 type Precision = keyof typeof LENGTHS;

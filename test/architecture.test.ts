@@ -92,7 +92,7 @@ const FEATURES: Record<string, readonly string[]> = {
   tripwire: ['announcements', 'conditions'],
   silence: ['announcements', 'conditions'],
   misfits: ['announcements', 'conditions'],
-  page: ['acknowledgement', 'approval', 'audit', 'mutes', 'replay', 'routes', 'sample', 'trace'],
+  page: ['acknowledgement', 'approval', 'audit', 'conditions', 'mutes', 'replay', 'routes', 'sample', 'trace'],
   watchdog: ['announcements', 'conditions'],
   // Its scenes say what each feature would.
   preview: [
@@ -222,6 +222,7 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   'features/acknowledgement/link.ts': ['type ops/page/acknowledge.ts'],
   // Durations as the operator writes them.
   'features/mutes/new-mute.ts': ['schema/'],
+  'features/conditions/known.ts': ['schema/'],
   'features/acknowledgement/annotation.ts': ['schema/'],
   'features/acknowledgement/press.ts': ['schema/'],
   // What opens from the config takes the config's types.

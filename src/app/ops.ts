@@ -7,7 +7,7 @@ import { pacingOf } from '../channels/registry.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createSelfReport, type DaemonReport } from '../features/conditions/daemons.ts';
-import { createKnowing, isSilent } from '../features/conditions/list.ts';
+import { createKnowing, isSilent, type Knowing } from '../features/conditions/list.ts';
 import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
 import { createNameLookUp } from '../features/names/names.ts';
 import { createPageActions } from '../features/page/actions.ts';
@@ -34,6 +34,7 @@ import { openReview } from './view.ts';
 interface PageContext extends Context {
   catalog: Verbs['reading']['catalog'];
   review: RouteReview;
+  known: Knowing;
 }
 
 const createRates = ({ channels }: Context['config']) => {
@@ -41,6 +42,16 @@ const createRates = ({ channels }: Context['config']) => {
     Object.entries(channels).flatMap(([kind, options]) => (options === undefined ? [] : [[kind, pacingOf(options)]])),
   );
   return (destination: Destination) => pacings.get(destination.kind)?.paceOf(destination).rate;
+};
+
+/** Whether people can acknowledge by the messages of a destination. */
+const createAcknowledges = ({ config: { alerts, ops }, channels }: Context) => {
+  const byKind = new Map(channels.map((channel) => [channel.kind, channel]));
+  return ({ kind, address }: Destination): boolean => {
+    const { buttons, withAcknowledgeLink } = byKind.get(kind) ?? {};
+    const hasLink = withAcknowledgeLink !== undefined && ops.publicUrl !== undefined;
+    return alerts.acknowledge && (buttons?.areAt(address) === true || hasLink);
+  };
 };
 
 /** Fewer digits at the beginning of a short hash may mean too many alerts to read. */
@@ -70,10 +81,11 @@ const openSearch = ({ config, store }: Context) => {
 
 /** What somebody who is signed in may do. */
 const openPageActions = (context: PageContext): PageActions => {
-  const { config, store, catalog, review, now } = context;
+  const { config, store, catalog, review, known, now } = context;
   const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
   return createPageActions({
     ...{ ...store, config, now },
+    conditions: known.conditions,
     retry: (letters) => openRetry({ config, store, catalog }).retry(letters),
     drop: createDrop(store),
     approval: openDestinations(context, review),
@@ -90,7 +102,7 @@ const openPage = (context: PageContext) => {
     config: configEntries(config, scrub),
     isGateOn: config.destinations.gate,
     marks: createAuditMarks(store.redis, store.prefix),
-    routes: createRouteDetails({ review, rateOf: createRates(config) }),
+    routes: createRouteDetails({ review, rateOf: createRates(config), acknowledges: createAcknowledges(context) }),
     protocols: catalog.protocols,
     known: openDestinations(context, review).list,
     trace: openSearch(context),
@@ -146,7 +158,7 @@ export const openOps = (context: Context, { reading, delivering, acknowledgement
   };
   /** What the ops server shows. */
   const ask = oneAtATime(status);
-  const page = { ...context, catalog, review };
+  const page = { ...context, catalog, review, known };
   const { token, trustedProxy, publicUrl, queues } = config.ops;
   const { links } = acknowledgement ?? {};
   const pages = createPages({

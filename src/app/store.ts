@@ -11,6 +11,7 @@ import { UsageError } from '../errors.ts';
 import { createAcknowledgementStore, createEscalations } from '../features/acknowledgement/store.ts';
 import { createApprovalStore, type HoldBounds } from '../features/approval/store.ts';
 import { createDaemonReports } from '../features/conditions/daemons.ts';
+import { createKnownRemarks } from '../features/conditions/known.ts';
 import { createOutageStore } from '../features/conditions/outages.ts';
 import { createAnnouncedStore } from '../features/conditions/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
@@ -104,6 +105,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     destinationStats,
     disabled: createDisabled(redis, prefix),
     mutes: createMuteStore(redis, prefix, now),
+    knownRemarks: createKnownRemarks(redis, prefix, now),
     held: createApprovalStore(redis, prefix, now, limits?.held),
     rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),

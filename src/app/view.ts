@@ -35,15 +35,17 @@ export const openView = async (config: Config) => {
   const catalog = catalogOf(config, { redis, prefix });
   const { review, named } = openReview(config, { warn: () => {} });
   for (const { name } of config.services) review.review(name, await catalog.protocols(name));
+  const known = createKnowing({ ...catalog, ...store, config, review });
   return {
     store,
     catalog,
     review,
+    known,
     status: createStatus({
       ...store,
       config,
       protocols: catalog.protocols,
-      known: createKnowing({ ...catalog, ...store, config, review }),
+      known,
       routed: () => [...review.destinations(), ...named],
       hanging: createHanging(config, review),
       now,

@@ -1,5 +1,4 @@
 /** `tocsin mute`: mutes (silences), each with a reason and an end. */
-import { hostname, userInfo } from 'node:os';
 import { type Mute, muteFacts, scopeText } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
 import type { Config } from '../config/schema.ts';
@@ -9,9 +8,9 @@ import { lengthOf, newMute } from '../features/mutes/new-mute.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { formatDuration } from '../schema/fields.ts';
-import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
 import { type Action, answer, type CommonOptions, EXIT } from './context.ts';
+import { authorOf, optionOf } from './options.ts';
 import { type Column, renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -26,26 +25,6 @@ interface AddOptions extends CommonOptions {
 
 const openMuting = ({ store }: View, config: Config) =>
   createActiveMutes({ config, mutes: store.mutes, now: Date.now });
-
-const LONGEST_AUTHOR = 100;
-
-/** In a container the user need not have a name. */
-const userName = (): string => {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.()}`;
-  }
-};
-
-/** Throws a `UsageError`. */
-const authorOf = ({ author = `${userName()}@${hostname()}` }: { author?: string }): string => {
-  const name = cleanLine(author).trim();
-  if (name === '') throw new UsageError('--author must say something');
-  return shorten(name, LONGEST_AUTHOR);
-};
-
-const optionOf = (field: string): string => `--${field}`;
 
 /** Throws a `UsageError`. */
 const muteOf = (options: AddOptions, rules: Config['mutes'], now: number): Mute => {

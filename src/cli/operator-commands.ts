@@ -45,6 +45,19 @@ const muteCommands = ({ command, group }: CommandMaker): Command => {
   ]);
 };
 
+const knownCommands = ({ command, group }: CommandMaker): Command => {
+  const load = () => import('./known.ts');
+  return group('known', 'standing remarks that somebody knows of: they are shown, and count nothing', [
+    command('add <id>', load, 'addKnown')
+      .description('mark a remark as known, by the id that status shows; once more to change reason or end')
+      .requiredOption('--reason <text>', 'why it may stay so')
+      .option('--until <end>', 'a duration like 30d, a date, or a date-time; at most 365d from now; default: 30d')
+      .option('--author <name>', 'who knows of it; default: the user and host of this command'),
+    command('list', load, 'listKnown').description('list the remarks that are marked as known'),
+    command('end <id>', load, 'endKnown').description('let a remark count again'),
+  ]);
+};
+
 const destinationCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./destinations.ts');
   return group('destinations', 'list, approve, revoke and enable the addresses that alerts go to', [
@@ -130,6 +143,7 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
   ...watchCommands(make),
   deadCommands(make),
   muteCommands(make),
+  knownCommands(make),
   destinationCommands(make),
   cursorCommands(make),
   daemonCommands(make),

@@ -1,9 +1,12 @@
 /** Options as operators write them: one of a few words, durations and moments. Each throws a `UsageError` that names the option. */
 
+import { hostname, userInfo } from 'node:os';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { didYouMean } from '../config/problems.ts';
 import { UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
+import { cleanLine, shorten } from '../text.ts';
+import { parseDateTime } from '../time.ts';
 
 /** The word that was given. The error names them all, and the one that is nearest to a mistyped one. */
 export const oneOf = <T extends string>(option: string, given: string, known: readonly T[]): T => {
@@ -14,21 +17,32 @@ export const oneOf = <T extends string>(option: string, given: string, known: re
 
 export const kindOf = (word: string): ChannelKind => oneOf('--channel', word, CHANNEL_KINDS);
 
+/** What somebody calls a field on the command line. */
+export const optionOf = (field: string): string => `--${field}`;
+
+const LONGEST_AUTHOR = 100;
+
+/** In a container the user need not have a name. */
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.()}`;
+  }
+};
+
+/** Who does it: by default the user and host of the command. Throws a `UsageError`. */
+export const authorOf = ({ author = `${userName()}@${hostname()}` }: { author?: string }): string => {
+  const name = cleanLine(author).trim();
+  if (name === '') throw new UsageError('--author must say something');
+  return shorten(name, LONGEST_AUTHOR);
+};
+
 /** In milliseconds. `like`: an example. */
 export const durationOf = (text: string, option: string, like: string): number => {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return durationMs;
   throw new UsageError(`${option} must be a duration like ${like} (got '${text}')`);
-};
-
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-
-/** Date.parse reads the 31st of February as the 3rd of March. */
-const isRealDay = (text: string): boolean => {
-  const day = text.slice(0, 10);
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
 };
 
 /**
@@ -38,8 +52,8 @@ const isRealDay = (text: string): boolean => {
 export const parseMoment = (text: string, option: string, now: number): number => {
   const backMs = parseDuration(text);
   if (backMs !== undefined && backMs <= now) return now - backMs;
-  const at = DATE.test(text) || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(at) && isRealDay(text)) return at;
+  const at = parseDateTime(text);
+  if (at !== undefined) return at;
   throw new UsageError(
     `${option} must be a date-time like 2026-01-31T08:00:00Z, a date, or a duration back like 24h (got '${text}')`,
   );

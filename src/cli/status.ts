@@ -1,5 +1,6 @@
 /** `tocsin status`: what runs now, read from the daemons' Redis. Ends with 2 where something needs somebody. */
 import { scopeText, shownLabel } from '../alert.ts';
+import { conditionText } from '../condition.ts';
 import { NoDaemonError } from '../errors.ts';
 import { stateOf, stateText } from '../ops/page/state.ts';
 import { type StatusReport, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/status.ts';
@@ -100,15 +101,27 @@ const unwatchedOf = (report: Shown): string =>
     { head: 'why', isRemark: true, cell: ({ reason }) => reason },
   ]);
 
+const remarkText = ({ id, ...one }: StatusReport['remarks'][number]): string =>
+  `${cleanLine(conditionText(one))}${id === undefined ? '' : ` (${cleanLine(id)})`}`;
+
 /** Where the same is to be done about the next one, it is said once. */
-const problemsOf = ({ problems, needsSomebody, troubles }: Shown): string => {
-  const todoOf = (text: string | undefined) => troubles[needsSomebody.indexOf(text ?? '')]?.todo;
-  const lines = problems.flatMap((text, index) => {
-    const todo = todoOf(text);
-    const isSaid = todo === undefined || todo === todoOf(problems[index + 1]);
-    return [cleanLine(text), ...(isSaid ? [] : [`${INDENT}To do: ${cleanLine(todo)}`])];
-  });
-  return lines.length === 0 ? '' : section('Needs a look', lines);
+const problemsOf = ({ troubles, remarks }: Shown): string => {
+  const all = [...troubles, ...remarks];
+  const lines = all.flatMap((one, index) => [
+    remarkText(one),
+    ...(one.todo === all[index + 1]?.todo ? [] : [`${INDENT}To do: ${cleanLine(one.todo)}`]),
+  ]);
+  const standing = remarks.find(({ id }) => id !== undefined);
+  const hint = standing && `One that may stay so: tocsin known add ${cleanLine(standing.id ?? '')} --reason TEXT --until 30d`;
+  return lines.length === 0 ? '' : section('Needs a look', [...lines, ...(hint === undefined ? [] : [hint])]);
+};
+
+const knownOf = ({ known }: Shown): string => {
+  const lines = known.flatMap(({ known: one, ...remark }) => [
+    remarkText(remark),
+    `${INDENT}until ${clockText(one?.until ?? '')}, by ${cleanLine(one?.author ?? '')}: ${cleanLine(one?.reason ?? '')}`,
+  ]);
+  return lines.length === 0 ? '' : section(`Known, and not counted (${known.length})`, lines);
 };
 
 /** As the page says it. What is not well is named above, or stands in a table. */
@@ -124,6 +137,7 @@ export const renderStatusText = (status: StatusReport, width?: number): string =
     ...[
       problemsOf,
       wellnessOf,
+      knownOf,
       daemonsOf,
       servicesOf,
       destinationsOf,

@@ -16,7 +16,7 @@ import { createTransactions, transactionMember } from './transactions.ts';
 import { CLOSE_ALERT } from './writes.ts';
 
 /** About 1.2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
-const MOST_ALERTS = 200_000;
+export const MOST_ALERTS = 200_000;
 const CHUNK = 500;
 
 /**
@@ -134,6 +134,8 @@ export interface AlertOutline {
   counts: Record<DeliveryState, number>;
   /** Some of them, those in trouble first. */
   deliveries: DeliveryRecord[];
+  /** Other alerts say the same at each of its destinations. */
+  isCovered: boolean;
 }
 
 /** In this order the deliveries of an alert are shown. */
@@ -162,15 +164,16 @@ return { about, counts, shown }`;
 
 type Answer = [about: string, counts: number[], shown: string[]];
 
-const outlineOf = (id: string, [about, counts, shown]: Answer): AlertOutline[] => {
+const outlineOf = (id: string, [about, counts, shown]: Answer, isCovered: boolean): AlertOutline[] => {
   // Gone since it was found.
   if (about === '') return [];
   const deliveries: DeliveryRecord[] = [];
   for (let at = 0; at + 1 < shown.length; at += 2) deliveries.push(parseRecord(shown[at] ?? '', shown[at + 1] ?? ''));
   const byState = STATES.map((state, index) => [state, counts[index] ?? 0] as const);
-  return [
-    { alert: parseSummary(id, about), counts: Object.fromEntries(byState) as AlertOutline['counts'], deliveries },
-  ];
+  const byStates = Object.fromEntries(byState) as AlertOutline['counts'];
+  // One that was sent again since is a row of its own.
+  const isStill = isCovered && deliveries.every((one) => one.with !== undefined);
+  return [{ alert: parseSummary(id, about), counts: byStates, deliveries, isCovered: isStill }];
 };
 
 export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
@@ -182,11 +185,16 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
       const ask = (batch: ChainableCommander, id: string) =>
         batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
       const answers = (await askEach(redis, ids, ask)) as Answer[];
-      return ids.flatMap((id, index) => outlineOf(id, answers[index] ?? ['', [], []]));
+      const covered = ids.length === 0 ? [] : await redis.zmscore(keys.covered, ...ids);
+      return ids.flatMap((id, index) => outlineOf(id, answers[index] ?? ['', [], []], covered[index] != null));
     },
-    /** How many alerts are dated in each of these spans, in epoch milliseconds; the end is excluded. */
-    counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> =>
-      (await askEach(redis, spans, (batch, { from, to }) => batch.zcount(keys.index, from, `(${to}`))) as number[],
+    /** How many alerts are dated in each of these spans, in epoch milliseconds, without those that others cover; the end is excluded. */
+    counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> => {
+      const countIn = async (key: string): Promise<number[]> =>
+        (await askEach(redis, spans, (batch, { from, to }) => batch.zcount(key, from, `(${to}`))) as number[];
+      const [all, covered] = await Promise.all([countIn(keys.index), countIn(keys.covered)]);
+      return all.map((count, index) => Math.max(0, count - (covered[index] ?? 0)));
+    },
   };
 };
 

@@ -19,11 +19,23 @@ interface DestinationFacts {
   to: string;
 }
 
+/** A remark that is known, as the log names it. */
+interface RemarkFacts {
+  remark: string;
+  what: string;
+  reason: string;
+  author: string;
+  until: string;
+}
+
 interface ActionFacts {
   'mute-begun': MuteFacts;
   /** `extendedBy`: who did that. */
   'mute-extended': MuteFacts & { extendedBy: string };
   'mute-ended': MuteFacts;
+  'remark-known': RemarkFacts;
+  /** `author`: who had marked it. */
+  'remark-counted': RemarkFacts;
   'destination-approved': DestinationFacts & { sent: number };
   'destination-revoked': DestinationFacts;
   'destination-dropped': DestinationFacts & { dropped: number };

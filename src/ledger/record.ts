@@ -84,6 +84,8 @@ export const ledgerKeys = (prefix: string) => ({
   transactions: `${prefix}:txs`,
   /** Every alert in the ledger, by date. */
   index: `${prefix}:alerts`,
+  /** Notifications that other alerts cover wherever they go, by date. */
+  covered: `${prefix}:covered`,
   /** The latest date of an alert that was removed because there were too many. */
   trimmedTo: `${prefix}:alerts-trimmed-to`,
   /** How many deliveries wait, by destination. */

@@ -70,7 +70,12 @@ const readingMetrics = ({ bounded, counter, gauge, histogram }: Maker) => ({
   catalogProtocols: gauge('catalog_protocols', 'Protocols that are watched.', ['service']),
   unroutableEntries: gauge(
     'unroutable_entries',
-    'Channel entries that reach nobody: nothing to send to, or a kind that is not configured.',
+    'Channel entries that reach nobody: nothing to send to, or a kind that is not configured. Without those of known remarks.',
+    [],
+  ),
+  knownRemarks: gauge(
+    'known_remarks',
+    'Standing remarks that somebody has marked as known: they count nowhere else.',
     [],
   ),
 });

@@ -29,13 +29,19 @@ export interface StatusReport extends Build {
   deadRemoved: number;
   /** What is wrong with Tocsin itself and does not pass by itself, the worst first. */
   troubles: TroubleStatus[];
-  /** What somebody should look at, one sentence each, worst first. */
+  /** What somebody should look at when there is time. */
+  remarks: TroubleStatus[];
+  /** Remarks that somebody has marked as known, each with its `known`: they are in nothing else, and count nothing. */
+  known: TroubleStatus[];
+  /** `troubles` and `remarks`: what somebody should look at, one sentence each, worst first. */
   problems: string[];
   /** `troubles` as sentences, all of them in `problems`: the `status` command ends with 2 where there is one. */
   needsSomebody: string[];
 }
 
-interface TroubleStatus extends Omit<Condition, 'under'> {
+export interface TroubleStatus extends Omit<Condition, 'under'> {
+  /** By which it can be marked as known; absent of what cannot. */
+  id?: string;
   severity: string;
   /** What to do next, as part of a sentence. */
   todo: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { renderStatusText } from '../../src/cli/status.ts';
-import { filledWith, MUTE, REPORT, WITH_BROKEN } from '../ops/report.ts';
+import { filledWith, knownOf, MUTE, REPORT, remarkOf, WITH_BROKEN } from '../ops/report.ts';
 
 describe('the status in a terminal', () => {
   test('aligns its columns', () => {
@@ -18,7 +18,7 @@ describe('the status in a terminal', () => {
 
   test('says that all is well, but only where the page does', () => {
     expect(renderStatusText(REPORT).split('\n').slice(1, 4)).toEqual(['', 'All is well', '']);
-    for (const other of [{ problems: ['the webhook is dead'] }, { dead: 1 }, { protocols: [] }]) {
+    for (const other of [{ remarks: [remarkOf('the webhook is dead')] }, { dead: 1 }, { protocols: [] }]) {
       expect(renderStatusText({ ...REPORT, ...other })).not.toContain('All is well');
     }
   });
@@ -60,8 +60,24 @@ describe('the status in a terminal', () => {
   });
 
   test('says what needs attention before everything else', () => {
-    const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
-    expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
+    const text = renderStatusText({ ...REPORT, remarks: [remarkOf('Vault has no channels')] });
+    expect(text.split('\n').slice(2, 6)).toEqual([
+      'Needs a look',
+      '  Vault has no channels (remark-1a2b3c4d)',
+      '    To do: correct the channel',
+      '  One that may stay so: tocsin known add remark-1a2b3c4d --reason TEXT --until 30d',
+    ]);
+  });
+
+  test('shows what somebody knows of apart, and says that all is well', () => {
+    const text = renderStatusText({ ...REPORT, known: [knownOf('Vault has no channels', 'Ann')] });
+    expect(text.split('\n').slice(2, 7)).toEqual([
+      'All is well',
+      '',
+      'Known, and not counted (1)',
+      '  Vault has no channels (remark-1a2b3c4d)',
+      '    until 2026-12-20 10:00:00 UTC, by Ann: Ann',
+    ]);
   });
 
   test('shows the whole error of a service and of a destination, however long', () => {

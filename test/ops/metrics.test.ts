@@ -76,6 +76,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.brokenDestinations.set({ kind: 'slack', destination: 'slack-0123456789ab' }, 1);
   metrics.trouble.set({ trouble: 'disk' }, 0);
   metrics.redisUp.set(1);
+  metrics.knownRemarks.set(0);
   metrics.configReloaded.set(1);
   metrics.configReloadedAt.set(1_763_633_232);
 };
@@ -83,7 +84,7 @@ const useAll = (metrics: Metrics): void => {
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
   catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds destination_info destination_series_left_out digest_alerts_total digests_total
-  acknowledged_total delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total message_changes_total muted_total oldest_undelivered_seconds poll_duration_seconds poll_interval_seconds polls_total presses_refused_total protocol_cursor_lag_seconds protocol_poll_duration_seconds protocol_series_left_out queue_jobs redis_up
+  acknowledged_total delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total known_remarks message_changes_total muted_total oldest_undelivered_seconds poll_duration_seconds poll_interval_seconds polls_total presses_refused_total protocol_cursor_lag_seconds protocol_poll_duration_seconds protocol_series_left_out queue_jobs redis_up
   second_looks_total send_slot_wait_seconds_total send_slot_waits_total service_bounds_reached_total service_up silent_protocols trouble unread_protocols unroutable_entries`
   .trim()
   .split(/\s+/)

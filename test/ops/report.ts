@@ -44,7 +44,20 @@ export const REPORT: StatusReport = {
   problems: [],
   needsSomebody: [],
   troubles: [],
+  remarks: [],
+  known: [],
 };
+
+/** A standing remark. */
+export const remarkOf = (what: string): StatusReport['remarks'][number] => ({
+  ...{ id: 'remark-1a2b3c4d', name: 'routing', of: what, what, severity: 'note', todo: 'correct the channel' },
+});
+
+/** One that somebody knows of. */
+export const knownOf = (what: string, text = 'the team looks at the page'): StatusReport['known'][number] => ({
+  ...remarkOf(what),
+  known: { reason: text, author: text, from: '2026-11-20T10:00:00.000Z', until: '2026-12-20T10:00:00.000Z' },
+});
 
 export const DAEMON: StatusReport['daemons'][number] = {
   id: '1f0e',
@@ -74,6 +87,8 @@ export const filledWith = (text: string): StatusReport => ({
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
   mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
   problems: [text],
+  remarks: [{ ...remarkOf(text), id: text, todo: text }],
+  known: [{ ...knownOf(text, text), id: text, todo: text }],
   hanging: [text],
 });
 

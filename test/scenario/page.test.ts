@@ -112,3 +112,72 @@ test('shows what became of alerts, and lets an operator retry, drop, mute, test 
   expect(await page()).not.toContain(TOKEN);
   expect(other).toBeDefined();
 });
+
+test('remarks that somebody knows of are shown apart and count nowhere, until they say something else', async () => {
+  const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['slack'], config: { ops: { token: TOKEN } } });
+  const { service } = world.sandbox;
+  service.replaceChannels({ protocol: 'Bridge' }, []);
+  const [daemon, other] = [await world.start(), await world.start()];
+  await daemon.watching();
+  const console = await openConsole(world);
+  const first = await until('the remark is there', async () => (await daemon.status()).remarks[0]);
+  expect(first).toMatchObject({
+    id: expect.stringMatching(/^remark-[0-9a-f]{8}$/),
+    what: expect.stringContaining('“Bridge”'),
+  });
+  const id = first.id ?? expect.unreachable();
+  expect((await console.run('status')).out).toContain(`tocsin known add ${id} --reason TEXT`);
+  expect(await daemon.metric('tocsin_unroutable_entries')).toBe(1);
+
+  const refused = await console.run('known', 'add', id, '--reason', ' ');
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--reason must say why') });
+  const unknown = await console.run('known', 'add', 'remark-00000000', '--reason', 'x');
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("no remark 'remark-00000000' is there now") });
+  await console.json('known', 'add', id, '--reason', 'nobody reads it', '--author', 'Ann', '--until', '30d');
+
+  for (const each of [daemon, other]) {
+    const report = await each.status();
+    expect(report).toMatchObject({ problems: [], remarks: [], known: [{ id, known: { author: 'Ann' } }] });
+    expect(await each.metric('tocsin_unroutable_entries')).toBe(0);
+    expect(await each.metric('tocsin_known_remarks')).toBe(1);
+  }
+  const { page, press } = await signIn(daemon.url);
+  const green = await until('the page shows it', async () => {
+    const shown = await page();
+    return shown.includes('Known remarks <small>1</small>') ? shown : undefined;
+  });
+  expect(green).toContain('<title>Tocsin: All is well</title>');
+  expect(green).toContain('nobody reads it');
+  expect((await console.run('status')).out).toMatch(/\nAll is well\n\nKnown, and not counted \(1\)\n/);
+  expect(await console.json('known', 'list')).toMatchObject([{ id, isThere: true, reason: 'nobody reads it' }]);
+
+  // Another protocol has the same: the sentence is another one.
+  service.replaceChannels({ protocol: 'Vault' }, []);
+  const second = await until('it counts', async () => (await daemon.status()).remarks[0]);
+  expect(second.what).toContain('“Vault”');
+  expect(await daemon.metric('tocsin_unroutable_entries')).toBe(2);
+  expect(await console.json('known', 'list')).toMatchObject([{ id, isThere: false }]);
+
+  const again = second.id ?? expect.unreachable();
+  expect(await page()).toMatch(new RegExp(`/actions/known"[^]*name="id" value="${again}"`));
+  const words = { id: again, until: '2d', author: 'Bob' };
+  expect((await press('known', { ...words, reason: '' })).status).toBe(400);
+  expect((await press('known', { ...words, reason: 'a move', until: '999d' })).text).toContain('at most 365d from now');
+  const done = await press('known', { ...words, reason: 'a move' });
+  expect(done).toMatchObject({ status: 200, text: expect.stringContaining('It is known until') });
+  expect((await other.status()).known).toMatchObject([{ id: again, known: { author: 'Bob', reason: 'a move' } }]);
+
+  await daemon.stop();
+  const next = await world.start();
+  expect((await next.status()).known).toHaveLength(1);
+  const { press: pressed } = await signIn(next.url);
+  expect(await pressed('known-end', { id: again })).toMatchObject({ status: 200 });
+  expect((await other.status()).remarks).toHaveLength(1);
+  expect((await console.run('known', 'end', again)).err).toContain('`tocsin known list` shows those that are');
+  expect((await console.run('known', 'end', id)).out).toBe(`${id}: no longer marked as known; what it says is gone\n`);
+  await until('the log has all of it', () =>
+    ['a remark was marked as known', 'a remark is no longer marked as known'].every(
+      (msg) => other.log(msg).length === 2,
+    ),
+  );
+});

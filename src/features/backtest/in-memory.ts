@@ -77,6 +77,7 @@ export const createMemoryCoveredDeliveries = (
       covered.add(alert.id);
       return true;
     },
+    everywhere: async () => {},
     /** How many alerts are covered at a destination or more. */
     count: () => covered.size,
   };

@@ -16,6 +16,7 @@ import {
   missedOf,
   servicesAsKnown,
 } from './daemons.ts';
+import { acceptanceBy, type KnownRemark, type KnownRemarks } from './known.ts';
 import { type NotesDependencies, notesOf } from './notes.ts';
 import { type CurrentOutage, currentOutages, type OutageStore } from './outages.ts';
 import { type Announced, type AnnouncedStore, GROUPS, labelsOf } from './store.ts';
@@ -79,11 +80,14 @@ interface KnownState {
   notes: readonly Condition[];
   /** Who has heard of conditions that are found by others, by their keys. */
   heard?: ReadonlyMap<string, string[]>;
+  /** What somebody has marked as known. */
+  known?: readonly KnownRemark[];
 }
 
 /** Each once, the worst first. */
 export const conditionsOf = (state: KnownState): Condition[] => {
-  const { daemons, silent, misfits, broken, notes, heard } = state;
+  const { daemons, silent, misfits, broken, notes, heard, known = [] } = state;
+  const acceptanceOf = acceptanceBy(known);
   return foldConditions([
     ...daemonConditions(daemons),
     ...foundConditions('silent', silent),
@@ -92,7 +96,11 @@ export const conditionsOf = (state: KnownState): Condition[] => {
     ...deadConditions(state),
     ...daemons.filter(isRunning).flatMap(foundBy),
     ...notes,
-  ]).map((one) => ({ ...one, announcedTo: one.announcedTo ?? heard?.get(conditionKey(one)) }));
+  ]).map((one) => ({
+    ...one,
+    announcedTo: one.announcedTo ?? heard?.get(conditionKey(one)),
+    known: acceptanceOf(one),
+  }));
 };
 
 /** Who has heard of what the watchdog and the watch over the reads announced. */
@@ -111,6 +119,7 @@ export interface KnowingDependencies extends NotesDependencies {
   outageStore: Pick<OutageStore, 'get'>;
   announced: Pick<AnnouncedStore, 'list'>;
   daemonReports: Pick<DaemonReports, 'list'>;
+  knownRemarks: Pick<KnownRemarks, 'list'>;
   /** This daemon, as it knows itself now. Absent where a command asks. */
   self?(): DaemonReport;
   /** `ready` while it is connected. */
@@ -125,7 +134,7 @@ const daemonsOf = async ({ self, daemonReports }: KnowingDependencies): Promise<
 
 /** What all know now, at each call. Throws where Redis fails. */
 const createAll = (dependencies: KnowingDependencies) => async () => {
-  const { config, dead, destinationStats, outageStore, announced } = dependencies;
+  const { config, dead, destinationStats, outageStore, announced, knownRemarks } = dependencies;
   const names = config.services.map(({ name }) => name);
   const [daemons, stats] = await Promise.all([daemonsOf(dependencies), destinationStats.list()]);
   const named = await dependencies.names.all();
@@ -141,6 +150,7 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
     misfits: (await ofServices(GROUPS.misfits)).flat(),
     heard: heardOf(await announced.list(GROUPS.watchdog), (await ofServices(GROUPS.unread)).flat()),
     dead: await dead.count(),
+    known: await knownRemarks.list(),
   };
   const deadAt = state.dead > 0 && state.broken.length > 0 ? await dead.byDestination() : new Map<string, never>();
   const services = servicesAsKnown(names, daemons);

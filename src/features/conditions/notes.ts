@@ -1,4 +1,4 @@
-/** Standing remarks: what somebody should look at when there is time, each as a whole sentence. */
+/** Remarks: what somebody should look at when there is time, each as a whole sentence. */
 import { CHANNEL_KINDS } from '../../alert.ts';
 import type { Condition, ConditionName } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
@@ -131,7 +131,7 @@ export const notesOf = async (dependencies: NotesDependencies, services: readonl
     ...note('held', '', held.length >= HOLD_BOUNDS.destinations && mostHeld),
     ...left,
     ...services.flatMap(slowNote),
-    ...review.problemsTogether().flatMap((problem) => note('routing', problem, problem)),
+    ...review.problemsTogether().flatMap(({ id, text }) => note('routing', id, text)),
     ...note('removed', '', removed > 0 && removedText(removed)),
     ...skippedNotes(leftOut),
     ...note('malformed', '', malformed > 0 && `${counted(malformed, 'item')} of the service could not be understood`),

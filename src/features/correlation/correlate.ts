@@ -5,9 +5,11 @@ import type { Alert, Destination } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import { longestIntervalMs } from '../../config/poll-section.ts';
 import type { Config } from '../../config/schema.ts';
+import { MOST_ALERTS } from '../../ledger/index-by-date.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
-import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
+import { type DeliveryRecord, ledgerKeys, RETENTION_SECONDS, targetOf } from '../../ledger/record.ts';
 import { createWrites } from '../../ledger/writes.ts';
+import { execute } from '../../redis/pipeline.ts';
 import { transactionsIn } from '../../service/feed.ts';
 import { iso } from '../../time.ts';
 
@@ -49,7 +51,8 @@ export type CoveredDeliveries = ReturnType<typeof createCoveredDeliveries>;
 
 /** Ends deliveries that need no message of their own, because another alert covers them at their destination. */
 export const createCoveredDeliveries = (redis: Redis | Cluster, prefix: string, now: () => number) => {
-  const change = createWrites(redis, ledgerKeys(prefix), now);
+  const keys = ledgerKeys(prefix);
+  const change = createWrites(redis, keys, now);
   return {
     /** Records a delivery as delivered with `other`. False where it was tried or has ended already: nothing changes. */
     end: async (alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean> => {
@@ -62,6 +65,12 @@ export const createCoveredDeliveries = (redis: Redis | Cluster, prefix: string, 
       };
       await change([{ destination, alert, next }]);
       return isEnded;
+    },
+    /** It is covered wherever it goes: lists of alerts count it no more. */
+    everywhere: async ({ id, at }: Alert): Promise<void> => {
+      const batch = redis.pipeline().zadd(keys.covered, Date.parse(at), id);
+      batch.zremrangebyscore(keys.covered, '-inf', now() - RETENTION_SECONDS * 1000);
+      await execute(batch.zremrangebyrank(keys.covered, 0, -(MOST_ALERTS + 1)));
     },
   };
 };
@@ -81,6 +90,8 @@ interface CorrelationDependencies extends CorrelationSettings {
 
 /** Two polls bring the two at about the same moment; a notification that waits longer is late. */
 const LONGEST_WAIT_MS = 3000;
+
+const COUNTED = 'that inspections cover a notification could not be noted: the status page counts it';
 
 /** A text with more hashes is a report of its own, and always sent. */
 const MOST_TRANSACTIONS = 20;
@@ -107,6 +118,11 @@ export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: Correl
     return records.filter((record) => record?.alert.txHash?.toLowerCase() === hash) as AlertRecord[];
   };
 
+  const noteIfEverywhere = async (alert: Alert): Promise<void> => {
+    const record = await ledger.read(alert.id);
+    if (record?.deliveries.every((one) => one.with !== undefined)) await covered.everywhere(alert);
+  };
+
   /** Ends the deliveries that another alert covers; gives the other destinations. */
   const compare = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
     const hashes = comparedBy(alert);
@@ -121,6 +137,9 @@ export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: Correl
     const { service, protocol, itemId } = alert;
     const line = { service, protocol, item: itemId, covered: destinations.length - rest.length, sent: rest.length };
     if (rest.length < destinations.length) log.info(line, 'an inspection covers this notification');
+    if (rest.length === 0 && destinations.length > 0) {
+      await noteIfEverywhere(alert).catch((err: unknown) => log.warn({ ...line, err }, COUNTED));
+    }
     return rest;
   };
 

@@ -1,6 +1,7 @@
 /** What operators do on the status page: the same as by the commands, and written to the same log. */
 import { randomUUID } from 'node:crypto';
 import { type Destination, muteFacts, scopeText } from '../../alert.ts';
+import type { Condition } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
 import { UsageError } from '../../errors.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
@@ -12,6 +13,7 @@ import type { ParcelQueues } from '../../queue/queues.ts';
 import { cleanLine, counted, nameText } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { createDestinations, KnownDestination } from '../approval/destinations.ts';
+import { KNOWN_FOR, type KnownRemarks, knownFacts, newKnown, remarkId } from '../conditions/known.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import { newMute } from '../mutes/new-mute.ts';
 import type { MuteStore } from '../mutes/store.ts';
@@ -25,6 +27,9 @@ interface PageActionsDependencies {
   retry(letters: readonly DeadDelivery[]): Promise<Retried>;
   drop: ReturnType<typeof createDrop>;
   mutes: MuteStore;
+  /** What is wrong now. */
+  conditions(): Promise<readonly Condition[]>;
+  knownRemarks: KnownRemarks;
   approval: Pick<ReturnType<typeof createDestinations>, 'find' | 'approve' | 'revoke'>;
   /** Every destination that is known with its address. */
   destinations(): readonly Destination[];
@@ -139,6 +144,44 @@ const createMuteActions = (dependencies: PageActionsDependencies) => {
   };
 };
 
+const createKnownActions = (dependencies: PageActionsDependencies) => {
+  const { conditions, knownRemarks, now } = dependencies;
+  const record = createRecord(dependencies);
+  return {
+    known: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
+      const one = (await conditions()).find((each) => remarkId(each) === idIn(fields));
+      if (one === undefined) throw new UsageError('this remark is gone, or says something else now');
+      const author = user ?? textIn(fields, 'author') ?? 'the status page';
+      const run = async () => {
+        const words = { reason: textIn(fields, 'reason') ?? '', until: textIn(fields, 'until') ?? '' };
+        const known = newKnown(one, { ...words, author }, now());
+        await knownRemarks.add(known);
+        await record({ action: 'remark-known', ...knownFacts(known) }, user);
+        return { text: `It is known until ${clockText(known.until)}, and counts no more until then.` };
+      };
+      const asked = [
+        { name: 'reason', label: 'Why it may stay so', longest: 300 },
+        { name: 'until', label: 'Until when: 30d, or a date like 2026-12-31', value: KNOWN_FOR.usual, longest: 40 },
+        { name: 'author', label: 'Who you are', longest: 100, isOptional: true },
+      ];
+      return {
+        ...{ question: 'Mark this remark as known?', text: one.what, label: 'Mark as known', run },
+        fields: user === undefined ? asked : asked.slice(0, 2),
+      };
+    },
+    'known-end': async (fields: URLSearchParams, user?: string): Promise<Planned> => {
+      const known = (await knownRemarks.list()).find(({ id }) => id === idIn(fields));
+      if (known === undefined) throw new UsageError('this remark is not marked as known any more');
+      const run = async () => {
+        await knownRemarks.end(known.id);
+        await record({ action: 'remark-counted', ...knownFacts(known) }, user);
+        return { text: 'It counts again.' };
+      };
+      return { question: 'Let this remark count again?', text: known.what, label: 'Let it count again', run };
+    },
+  };
+};
+
 const factsOf = ({ id, label }: Pick<KnownDestination, 'id' | 'label'>) => ({ destination: id, to: label });
 
 const createDestinationActions = (dependencies: PageActionsDependencies) => {
@@ -193,5 +236,6 @@ const createDestinationActions = (dependencies: PageActionsDependencies) => {
 export const createPageActions = (dependencies: PageActionsDependencies): PageActions => ({
   ...createDeadActions(dependencies),
   ...createMuteActions(dependencies),
+  ...createKnownActions(dependencies),
   ...createDestinationActions(dependencies),
 });

@@ -5,7 +5,8 @@ import type { AlertOutline } from '../../ledger/index-by-date.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { type Acknowledgement, onItLine } from '../acknowledgement/words.ts';
+import { WORKS_FOR_MS } from '../acknowledgement/store.ts';
+import { type Acknowledgement, mayAcknowledge, onItLine } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
 
 type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
@@ -51,36 +52,61 @@ const deliveryOf = (
   };
 };
 
+/** Whether a message that has arrived has a button or a link by which somebody may acknowledge now. */
+export type MayBePressed = (one: DeliveryRecord) => boolean;
+
+export const createMayBePressed =
+  (acknowledges: (destination: string) => boolean, now: number): MayBePressed =>
+  ({ state, at, attempts, with: other, destination: { id } }) =>
+    state === 'delivered' &&
+    other === undefined &&
+    attempts.at(-1)?.replay !== true &&
+    Date.parse(at) > now - WORKS_FOR_MS &&
+    acknowledges(id);
+
+type About = Pick<AlertOutline, 'alert' | 'deliveries'>;
+
 /** The name of where it was pressed is among those of its destinations. */
 const acknowledgedOf = (
+  { alert, deliveries }: About,
   known: Acknowledgement | undefined,
-  writtenAt: string,
-  destinations: readonly Target[],
-): string | undefined =>
-  known && onItLine(known, Date.parse(writtenAt), destinations.find(({ id }) => id === known.destination)?.name);
+  mayBePressed: MayBePressed,
+): string | undefined => {
+  const pressed = deliveries.find(({ destination }) => destination.id === known?.destination)?.destination;
+  if (known) return onItLine(known, Date.parse(alert.at), pressed?.name);
+  return mayAcknowledge({ ...alert, replay: false }) && deliveries.some(mayBePressed)
+    ? 'Nobody has acknowledged yet'
+    : undefined;
+};
 
-export const recentAlert = (
-  { alert, counts, deliveries }: AlertOutline,
-  link: Linker,
-  known?: Acknowledgement,
-): RecentAlert => {
+/** What is known of acknowledgements. */
+export interface Acknowledged {
+  by?: Acknowledgement | undefined;
+  mayBePressed: MayBePressed;
+}
+
+export const recentAlert = (outline: AlertOutline, link: Linker, { by, mayBePressed }: Acknowledged): RecentAlert => {
+  const { alert, counts, deliveries } = outline;
   const { id, service, protocol, type, at } = alert;
-  const shown = deliveries.map((one) => deliveryOf(at, one));
   return {
-    id,
-    service,
-    protocol,
-    type,
-    at,
+    ...{ id, service, protocol, type, at },
     ...link(alert),
-    acknowledged: acknowledgedOf(
-      known,
-      at,
-      deliveries.map(({ destination }) => destination),
-    ),
+    acknowledged: acknowledgedOf(outline, by, mayBePressed),
     counts,
-    deliveries: shown,
+    deliveries: deliveries.map((one) => deliveryOf(at, one)),
   };
+};
+
+/** A notification that is covered wherever it goes is counted by the alert that covers it, and is no row. */
+export const foldCovered = (
+  outlines: readonly AlertOutline[],
+): { rows: AlertOutline[]; covers: Map<string, number> } => {
+  const covers = new Map<string, number>();
+  for (const { isCovered, deliveries } of outlines) {
+    const other = isCovered ? deliveries[0]?.with : undefined;
+    if (other !== undefined) covers.set(other, (covers.get(other) ?? 0) + 1);
+  }
+  return { rows: outlines.filter(({ isCovered }) => !isCovered), covers };
 };
 
 /** An alert may have thousands of destinations; `tocsin trace` lists them all. */
@@ -88,7 +114,8 @@ const MOST_TRACED = 100;
 
 const URGENCY = { dead: 0, waiting: 1, delivered: 2, muted: 3 };
 
-export const tracedAlert = ({ alert, acknowledged, deliveries }: Trace, link: Linker): TracedAlert => {
+export const tracedAlert = (trace: Trace, link: Linker, mayBePressed: MayBePressed): TracedAlert => {
+  const { alert, acknowledged, deliveries } = trace;
   const { id, service, protocol, type, at, readAt, itemId } = alert;
   const sorted = deliveries.toSorted((a, b) => URGENCY[a.state] - URGENCY[b.state]);
   const shown = sorted.slice(0, MOST_TRACED).map((one) => ({
@@ -100,11 +127,7 @@ export const tracedAlert = ({ alert, acknowledged, deliveries }: Trace, link: Li
   return {
     ...{ id, service, protocol, type, at, readAt, itemId },
     ...link(alert),
-    acknowledged: acknowledgedOf(
-      acknowledged,
-      at,
-      deliveries.map(({ destination }) => destination),
-    ),
+    acknowledged: acknowledgedOf(trace, acknowledged, mayBePressed),
     deliveries: shown,
     more: deliveries.length - shown.length,
   };

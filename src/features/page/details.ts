@@ -34,7 +34,16 @@ import type { ApprovalStore } from '../approval/store.ts';
 import type { AuditMarks } from '../audit/job.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { Trace } from '../trace/trace.ts';
-import { createLinker, type Linker, recentAlert, targetName, tracedAlert } from './alerts.ts';
+import {
+  createLinker,
+  createMayBePressed,
+  foldCovered,
+  type Linker,
+  type MayBePressed,
+  recentAlert,
+  targetName,
+  tracedAlert,
+} from './alerts.ts';
 
 /** `1/s, 20/min` */
 export const rateText = ({ perSecond, perMinute }: RateLimit): string =>
@@ -52,6 +61,10 @@ const doneText = (action: RecordedAction): string => {
       return `extended the mute of ${action.what}`;
     case 'mute-ended':
       return `ended the mute of ${action.what}`;
+    case 'remark-known':
+      return `marked as known: ${action.what}; ${action.reason}`;
+    case 'remark-counted':
+      return `marked as no longer known: ${action.what}`;
     case 'destination-approved':
       return `approved ${action.to}, ${counted(action.sent, 'held alert')} sent`;
     case 'destination-revoked':
@@ -129,6 +142,8 @@ type RouteDetailsOf = () => Promise<RouteDetails>;
 interface RouteDetailsDependencies {
   review: Pick<RouteReview, 'revision' | 'destinations' | 'protocolsOf'>;
   rateOf(destination: Destination): RateLimit | undefined;
+  /** Whether its messages have a button or a link to acknowledge by. */
+  acknowledges(destination: Destination): boolean;
 }
 
 type Led = ReturnType<RouteReview['protocolsOf']>;
@@ -148,7 +163,7 @@ function* destinationNames(all: readonly Destination[], protocols: Led): Sliced<
   return found;
 }
 
-function* detailsOf({ review, rateOf }: RouteDetailsDependencies): Sliced<RouteDetails> {
+function* detailsOf({ review, rateOf, acknowledges }: RouteDetailsDependencies): Sliced<RouteDetails> {
   yield;
   const protocols = review.protocolsOf();
   yield;
@@ -156,7 +171,8 @@ function* detailsOf({ review, rateOf }: RouteDetailsDependencies): Sliced<RouteD
   const destinations = yield* mapSliced(all, (one): [string, DestinationDetails] => {
     const { id, kind, label } = one;
     const rate = rateText(rateOf(one) ?? {});
-    return [id, { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined }];
+    const shown = { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined };
+    return [id, { ...shown, acknowledges: acknowledges(one) }];
   });
   return { destinations: new Map(destinations), destinationsOf: yield* destinationNames(all, protocols) };
 }
@@ -246,7 +262,11 @@ const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies
   );
 
 export const createPageDetails = (dependencies: PageDetailsDependencies) => {
-  const { config, isGateOn, outlines, dead, operatorLog, routes, acknowledgements, trace } = dependencies;
+  const { config, isGateOn, outlines, dead, operatorLog, routes, acknowledgements, trace, now } = dependencies;
+  const mayBePressed = async (): Promise<MayBePressed> => {
+    const { destinations } = await routes();
+    return createMayBePressed((id) => destinations.get(id)?.acknowledges === true, now());
+  };
 
   return {
     details: async (): Promise<PageDetails> => {
@@ -260,9 +280,15 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
         approvalsOf(dependencies),
         dependencies.disabled.list(),
       ]);
-      const acknowledged = await acknowledgements.acknowledged(alerts.map(({ alert }) => alert.id));
+      const { rows, covers } = foldCovered(alerts);
+      const acknowledged = await acknowledgements.acknowledged(rows.map(({ alert }) => alert.id));
+      const pressing = await mayBePressed();
       return {
-        alerts: alerts.map((one) => recentAlert(one, link, acknowledged.get(one.alert.id))),
+        alerts: rows.map((one) => {
+          const { id } = one.alert;
+          const known = { by: acknowledged.get(id), mayBePressed: pressing };
+          return { ...recentAlert(one, link, known), covers: covers.get(id) ?? 0 };
+        }),
         activity,
         ...(await routes()),
         disabled: new Set(disabled.map(({ id }) => id)),
@@ -276,7 +302,8 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
     },
     trace: async (name: string): Promise<TracedAlert[]> => {
       const link = await linkerOf(dependencies);
-      return (await trace(name)).map((one) => tracedAlert(one, link));
+      const pressing = await mayBePressed();
+      return (await trace(name)).map((one) => tracedAlert(one, link, pressing));
     },
   };
 };

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Destination, onceEach } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import type { AddressChanges } from '../../deliver/destinations.ts';
+import { contentId } from '../../item.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { RETENTION_SECONDS } from '../../ledger/record.ts';
@@ -66,11 +67,22 @@ export const createGoneDestinations = (dependencies: GoneDependencies): (() => P
 export type RouteReview = ReturnType<typeof createRouteReview>;
 
 interface Reviewed {
+  service: string;
   protocol: string;
   problems: string[];
   /** Kinds that the config does not set up. */
   unset: string[];
   destinations: Destination[];
+}
+
+/** The same problem of some protocols. */
+export interface SharedProblem {
+  /** One sentence for all of them. */
+  text: string;
+  /** Distinguishes it from others, also of protocols that the sentence only counts. */
+  id: string;
+  /** Of channels that lead nowhere, and protocols without any. */
+  entries: number;
 }
 
 const NO_DESTINATION = 'a channel leads nowhere';
@@ -92,19 +104,19 @@ export const createRouteReview = (
     problems.map((one) => `${nameText(protocol)}: ${one}`);
   const reviewed = (): Reviewed[] => [...byService.values()].flatMap(({ found }) => found);
 
-  const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
+  const reviewOf = (service: string, protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
     const entries = channelsOf(protocol.name, protocol, settings.overrides);
     const { problems, destinations } = routeEntries(entries, settings);
     const unset = unsetKinds(entries, settings);
     const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
-    return { protocol: protocol.name, problems: all, unset, destinations };
+    return { service, protocol: protocol.name, problems: all, unset, destinations };
   };
 
   return {
     /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
     review: (service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void => {
       if (byService.get(service)?.protocols === protocols) return;
-      const found = [...protocols.values()].map(reviewOf);
+      const found = [...protocols.values()].map((protocol) => reviewOf(service, protocol));
       const problems = found.flatMap(sentences);
       byService.set(service, { protocols, found });
       revision += 1;
@@ -117,12 +129,15 @@ export const createRouteReview = (
     revision: (): number => revision,
     /** Every entry that leads nowhere, one sentence each. */
     problems: (): string[] => [...others, ...reviewed().flatMap(sentences)],
-    /** The same for people: one sentence for all protocols that have the same problem. */
-    problemsTogether: (): string[] => {
-      const all = reviewed().flatMap(({ protocol, problems }) => problems.map((problem) => ({ protocol, problem })));
-      const together = [...Map.groupBy(all, ({ problem }) => problem)];
-      const said = together.map(([problem, same]) => `${namesText(same.map(({ protocol }) => protocol))}: ${problem}`);
-      return [...others, ...said];
+    /** The same for people. */
+    problemsTogether: (): SharedProblem[] => {
+      const all = reviewed().flatMap(({ problems, ...one }) => problems.map((problem) => ({ ...one, problem })));
+      const together = [...Map.groupBy(all, ({ problem }) => problem)].map(([problem, same]): SharedProblem => {
+        const sorted = same.toSorted((a, b) => a.protocol.localeCompare(b.protocol));
+        const id = contentId(problem, ...sorted.flatMap(({ service, protocol }) => [service, protocol]));
+        return { text: `${namesText(sorted.map(({ protocol }) => protocol))}: ${problem}`, id, entries: same.length };
+      });
+      return [...others.map((text) => ({ text, id: contentId(text), entries: 1 })), ...together];
     },
     /** By kind, how many protocols have channels of it that the config does not set up. */
     unset: (): ReadonlyMap<string, number> => {

@@ -18,7 +18,7 @@ export interface GaugeDependencies extends Pick<StatusDependencies, 'known' | 'c
   deadlines: Pick<Deadlines, 'counts'>;
   metrics: Metrics;
   catalog: Pick<Catalog, 'protocols'>;
-  review: Pick<RouteReview, 'problems'>;
+  review: Pick<RouteReview, 'problemsTogether'>;
   /** Of the polls of this daemon. */
   pollDurations(): readonly ProtocolValue[];
 }
@@ -73,8 +73,14 @@ const setTroubles = ({ metrics, limits, now }: GaugeDependencies, conditions: re
   }
 };
 
-/** What has to be asked of Redis. */
-const askRedis = async (dependencies: GaugeDependencies): Promise<Moments[]> => {
+/** Without those of which somebody knows. */
+const setUnroutable = ({ metrics, review }: GaugeDependencies, known: ReadonlySet<string>): void => {
+  const counted = review.problemsTogether().filter(({ id }) => !known.has(id));
+  metrics.unroutableEntries.set(counted.reduce((sum, { entries }) => sum + entries, 0));
+};
+
+/** What has to be asked of Redis: how far everything is read, and what remarks are known to be of. */
+const askRedis = async (dependencies: GaugeDependencies): Promise<{ moments: Moments[]; known: Set<string> }> => {
   const { config, known, queues, deadlines, metrics } = dependencies;
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
@@ -92,23 +98,25 @@ const askRedis = async (dependencies: GaugeDependencies): Promise<Moments[]> => 
     metrics.silentProtocols.set({ service }, own.length);
   }
   setTroubles(dependencies, conditions);
-  return askMoments(dependencies);
+  const accepted = conditions.filter((one) => one.known !== undefined);
+  metrics.knownRemarks.set(accepted.length);
+  return { moments: await askMoments(dependencies), known: new Set(accepted.map(({ of }) => of)) };
 };
 
 /** For `onScrape`. While Redis is silent nothing is asked: what is only there keeps its last value, and lags grow. */
 export const createGauges = (dependencies: GaugeDependencies) => {
-  const { known, metrics, review, pollDurations } = dependencies;
-  let moments: readonly Moments[] = [];
+  const { known, metrics, pollDurations } = dependencies;
+  let asked: Awaited<ReturnType<typeof askRedis>> = { moments: [], known: new Set() };
   return {
     ask: async (): Promise<void> => {
-      if (!isSilent(known.own())) moments = await askRedis(dependencies);
+      if (!isSilent(known.own())) asked = await askRedis(dependencies);
     },
     show: (): void => {
       const own = known.own();
-      metrics.unroutableEntries.set(review.problems().length);
+      setUnroutable(dependencies, asked.known);
       metrics.redisUp.set(isSilent(own) ? 0 : 1);
       if (isSilent(own)) setTroubles(dependencies, own);
-      setLags(dependencies, moments);
+      setLags(dependencies, asked.moments);
       const unshown = metrics.setHighest(metrics.protocolPollDuration, pollDurations());
       metrics.protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
     },

@@ -6,6 +6,8 @@ const MESSAGES: Record<RecordedAction['action'], string> = {
   'mute-begun': 'a mute has begun',
   'mute-extended': 'a mute was extended',
   'mute-ended': 'a mute was ended by hand',
+  'remark-known': 'a remark was marked as known',
+  'remark-counted': 'a remark is no longer marked as known',
   'destination-approved': 'a destination was approved',
   'destination-revoked': 'a destination was revoked',
   'destination-dropped': 'alerts for a destination were dropped',

@@ -1,18 +1,26 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
 import { CHANNEL_KINDS, type Destination, SOURCES } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
-import { conditionText, needsSomebody, nextStepOf, rowOf } from '../../condition.ts';
+import { type Condition, conditionText, needsSomebody, nextStepOf, rowOf } from '../../condition.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { DestinationStatus, HeldStatus, ProtocolStatus, SourceStatus, StatusReport } from '../../ops/status.ts';
+import type {
+  DestinationStatus,
+  HeldStatus,
+  ProtocolStatus,
+  SourceStatus,
+  StatusReport,
+  TroubleStatus,
+} from '../../ops/status.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { build } from '../../version.ts';
 import { daemonStatus, missedOf } from '../conditions/daemons.ts';
+import { remarkId } from '../conditions/known.ts';
 import type { Knowing } from '../conditions/list.ts';
 import type { HeldFor } from '../conditions/notes.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -108,6 +116,11 @@ const destinationsOf = ({ known, routed, waiting, held, dead }: Counted): Destin
   }));
 };
 
+const troubleStatus = ({ under: _, ...one }: Condition): TroubleStatus => {
+  const id = remarkId(one);
+  return { ...(id !== undefined && { id }), ...one, severity: rowOf(one.name).severity, todo: nextStepOf(one) };
+};
+
 /** The report as of now, at each call. Throws where Redis fails. */
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, known, mutes, startedAt, limits, now } = dependencies;
@@ -125,6 +138,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const urgent = others.conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
     const needs = urgent.map(conditionText);
     const notes = others.conditions.filter(({ name }) => rowOf(name).severity === 'note');
+    const remarks = notes.filter((one) => one.known === undefined);
     return {
       ...build(),
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
@@ -142,12 +156,10 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await dependencies.queues.counts(),
       dead,
       deadRemoved: removed,
-      troubles: urgent.map(({ under: _, ...one }) => ({
-        ...one,
-        severity: rowOf(one.name).severity,
-        todo: nextStepOf(one),
-      })),
-      problems: [...needs, ...notes.map(conditionText)],
+      troubles: urgent.map(troubleStatus),
+      remarks: remarks.map(troubleStatus),
+      known: notes.filter((one) => one.known !== undefined).map(troubleStatus),
+      problems: [...needs, ...remarks.map(conditionText)],
       needsSomebody: needs,
     };
   };

@@ -35,8 +35,18 @@ export interface Planned {
   isFinal?: boolean;
   /** It was asked enough. */
   isAsked?: boolean;
+  /** What people have to say. Default: nothing. */
+  fields?: readonly Field[];
   /** What has happened. */
   run(): Promise<Done>;
+}
+
+interface Field {
+  name: string;
+  label: string;
+  value?: string;
+  longest: number;
+  isOptional?: boolean;
 }
 
 interface Done {
@@ -87,13 +97,16 @@ ${viewer.user === undefined ? html`<label>Who you are<input name="author" maxlen
 <p><button class="primary" type="submit">Mute</button></p></form>`,
   );
 
-const questionPage = (name: string, planned: Planned, fields: URLSearchParams, viewer: Viewer): Answer => {
-  const { question, text, label, isFinal = false } = planned;
+const inputOf = ({ name, label, value = '', longest, isOptional = false }: Field): Html =>
+  html`<label>${label}<input name="${name}" value="${cleanLine(value)}" maxlength="${longest}"${isOptional ? nothing : html` required`}></label>`;
+
+const questionPage = (name: string, planned: Planned, given: URLSearchParams, viewer: Viewer): Answer => {
+  const { question, text, label, isFinal = false, fields = [] } = planned;
   return page(
     200,
     question,
     viewer,
-    html`<p>${cleanLine(text)}</p><form method="post" action="${PREFIX}${name}">${[...fields].map(([key, value]) => hiddenField(key, value))}${hiddenField('confirm', 'yes')}
+    html`<p>${cleanLine(text)}</p><form method="post" action="${PREFIX}${name}">${[...given].map(([key, value]) => hiddenField(key, value))}${hiddenField('confirm', 'yes')}${fields.map(inputOf)}
 <p><button class="${isFinal ? 'danger' : 'primary'}" type="submit">${label}</button></p></form>`,
   );
 };

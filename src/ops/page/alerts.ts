@@ -43,6 +43,9 @@ const countsText = (counts: RecentAlert['counts'], shown: readonly RecentDeliver
 const acknowledgedLine = ({ acknowledged }: Pick<RecentAlert, 'acknowledged'>): Html =>
   acknowledged === undefined ? nothing : html`<p class="quiet"><bdi>${cleanLine(acknowledged)}</bdi></p>`;
 
+const coversLine = ({ covers = 0 }: RecentAlert): Html =>
+  covers === 0 ? nothing : quiet(`${counted(covers, 'stored notification says', 'stored notifications say')} the same`);
+
 const destinationsCell = (alert: RecentAlert): Html => {
   const { deliveries, counts } = alert;
   if (deliveries.length > 0 && deliveries.every(({ isCovered }) => isCovered)) {
@@ -51,7 +54,7 @@ const destinationsCell = (alert: RecentAlert): Html => {
   const more = countsText(counts, deliveries);
   if (deliveries.length === 0) return html`<span class="bad">no destination</span>`;
   const rest = more.length === 0 ? nothing : html`<li class="quiet">${more.join(', ')}</li>`;
-  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>${acknowledgedLine(alert)}`;
+  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>${acknowledgedLine(alert)}${coversLine(alert)}`;
 };
 
 const transactionCell = ({ txHash, explorer, id }: Pick<RecentAlert, 'txHash' | 'explorer' | 'id'>): Html =>
@@ -65,18 +68,10 @@ const COLUMNS = (now: string): Column<RecentAlert>[] => [
   { head: 'Went to', as: 'wide', cell: destinationsCell },
 ];
 
-/** The others are folded away: what follows them must not be far down. */
-const UNFOLDED = 12;
+const ALERTS = { empty: 'Nothing has been forwarded yet.', unfolded: { rows: 5, id: 'alerts' } };
 
-export const alertsOf = ({ alerts }: PageDetails, now: string): Html => {
-  const [first, others] = [alerts.slice(0, UNFOLDED), alerts.slice(UNFOLDED)];
-  const columns = COLUMNS(now);
-  const folded =
-    others.length === 0
-      ? nothing
-      : html`<details id="alerts"><summary>${others.length} more</summary>${tableOf(others, columns, { most: others.length })}</details>`;
-  return html`<div class="alerts">${tableOf(first, columns, { empty: 'Nothing has been forwarded yet.' })}${folded}</div>`;
-};
+export const alertsOf = ({ alerts }: PageDetails, now: string): Html =>
+  html`<div class="alerts">${tableOf(alerts, COLUMNS(now), { ...ALERTS, most: alerts.length })}</div>`;
 
 const tracedDelivery = (one: TracedAlert['deliveries'][number]): Html => {
   const lines = one.history.map(

@@ -58,8 +58,10 @@ export interface RecentAlert {
   txHash?: string | undefined;
   /** The transaction in its chain's explorer. */
   explorer?: string | undefined;
-  /** `👀 Ann is on it · acknowledged 02:45:10 UTC on Slack #alerts · 62 s after the alert`; absent where nobody did. */
+  /** `👀 Ann is on it · acknowledged 02:45:10 UTC on Slack #alerts · 62 s after the alert`, or that nobody has yet; absent where nobody can. */
   acknowledged?: string | undefined;
+  /** Notifications that it covers: they have no row of their own. */
+  covers?: number;
   counts: Readonly<Record<DeliveryOutcome, number>>;
   /** Some of them, those in trouble first. */
   deliveries: RecentDelivery[];
@@ -80,6 +82,8 @@ export interface DestinationDetails {
   label: string;
   /** In words: `1 a second`. */
   rate?: string | undefined;
+  /** Its messages have a button or a link to acknowledge by. */
+  acknowledges?: boolean;
   /** How many protocols lead to it. */
   protocols: number;
 }

@@ -14,6 +14,7 @@ import {
   deadOf,
   destinationsOf,
   heading,
+  knownOf,
   mutesOf,
   protocolsOf,
   servicesOf,
@@ -82,7 +83,7 @@ export const renderPage = (view: PageView): string => {
   const main = html`${filter === undefined ? overview : filtered}
 ${destinationsOf(view)}
 ${protocolsOf(view)}
-${filter === undefined ? html`${mutesOf(view)}${servicesOf(view)}${daemonsOf(view)}${internalsOf(view)}` : nothing}
+${filter === undefined ? html`${knownOf(view)}${mutesOf(view)}${servicesOf(view)}${daemonsOf(view)}${internalsOf(view)}` : nothing}
 ${footOf(view)}`;
   return frame({ title: titleOf(view), state: stateOf(view), viewer, query: filter, isLive: true }, main);
 };

@@ -27,6 +27,7 @@ import {
   name,
   nothing,
   quiet,
+  sentence,
   type TableOptions,
   tableOf,
 } from './text.ts';
@@ -37,6 +38,8 @@ export const heading = (text: string, number?: number): Html =>
 interface Section<Row> extends TableOptions {
   title: string;
   number?: number;
+  /** Where a link of the page leads. */
+  anchor?: string;
   /** Between the heading and the table. */
   note?: Html;
   /** After the table. */
@@ -44,10 +47,14 @@ interface Section<Row> extends TableOptions {
   columns: readonly Column<Row>[];
 }
 
+/** Rows in sight. */
+const UNFOLDED = 5;
+
 const sectionOf = <Row>(rows: readonly Row[], section: Section<Row>): Html => {
-  const { title, number, note = nothing, end = nothing, columns, ...options } = section;
-  return html`<section>${heading(title, number)}${note}
-${tableOf(rows, columns, options)}
+  const { title, number, anchor, note = nothing, end = nothing, columns, ...options } = section;
+  const unfolded = { rows: UNFOLDED, id: title.toLowerCase().replaceAll(' ', '-') };
+  return html`<section${anchor === undefined ? nothing : html` id="${anchor}"`}>${heading(title, number)}${note}
+${tableOf(rows, columns, { unfolded, ...options })}
 ${end}</section>`;
 };
 
@@ -93,7 +100,9 @@ const fits =
 
 const NO_NAME_FITS = 'No name fits.';
 const filtered = ({ filter }: PageView, empty: string): TableOptions =>
-  filter === undefined ? { empty } : { empty: NO_NAME_FITS, most: MOST_ROWS.filtered };
+  filter === undefined
+    ? { empty }
+    : { empty: NO_NAME_FITS, most: MOST_ROWS.filtered, unfolded: { rows: MOST_ROWS.filtered, id: '' } };
 
 export const destinationsOf = (view: PageView): Html => {
   const { report, details, now, viewer } = view;
@@ -183,6 +192,30 @@ export const mutesOf = ({ report: { mutes }, now, viewer }: PageView): Html =>
             head: 'Mute',
             as: 'word',
             cell: ({ id }) => html`${cleanLine(id)} ${button(viewer, 'mute-end', 'End', { id })}`,
+          },
+        ],
+      });
+
+/** What somebody knows of. It counts nothing, and stays in sight. */
+export const knownOf = ({ report: { known }, now, viewer }: PageView): Html =>
+  known.length === 0
+    ? nothing
+    : sectionOf(known, {
+        ...{ anchor: 'known', title: 'Known remarks' },
+        number: known.length,
+        columns: [
+          {
+            head: 'What',
+            as: 'wide',
+            cell: ({ what, todo }) => html`${sentence(what)}<p class="quiet">To do: ${sentence(`${todo}.`)}</p>`,
+          },
+          { head: 'Reason', cell: ({ known: one }) => name(one?.reason ?? '') },
+          { head: 'By', cell: ({ known: one }) => name(one?.author ?? '') },
+          { head: 'Ends', as: 'time', cell: ({ known: one }) => coming(one?.until ?? now, now) },
+          {
+            head: 'Remark',
+            as: 'word',
+            cell: ({ id = '' }) => html`${cleanLine(id)} ${button(viewer, 'known-end', 'End', { id })}`,
           },
         ],
       });

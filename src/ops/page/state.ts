@@ -1,52 +1,12 @@
 /** Whether all is well, in a word, a sentence, the tab's title and its icon. */
-import { nextStepOf } from '../../condition.ts';
 import { counted, type Html, html } from '../../text.ts';
-import { ageText } from '../../time.ts';
 import { type StatusReport, totalsOf } from '../status.ts';
-import type { OutdatedView, PageView } from './details.ts';
-import { many, moment, nothing, sentence } from './text.ts';
+import { type OutdatedView, type PageView, READER } from './details.ts';
+import { many, moment, nothing } from './text.ts';
+import { type Judged, troubleList, troublesOf, troublesOfOutage } from './troubles.ts';
 
 /** `bad`: somebody is needed now. `look`: when there is time. */
 export type State = 'well' | 'look' | 'bad';
-
-interface Trouble {
-  /** A sentence. */
-  text: string;
-  /** ISO 8601; absent where nobody knows. */
-  since?: string | undefined;
-  /** In a sentence. */
-  todo?: string;
-  isUrgent: boolean;
-}
-
-const REDIS_AWAY: Trouble = {
-  text: 'Redis does not answer',
-  todo: `${nextStepOf({ name: 'redis' })}.`,
-  isUrgent: true,
-};
-
-const troublesOfOutage = ({ problems, since }: OutdatedView): Trouble[] => [
-  { ...REDIS_AWAY, since },
-  ...problems.map((one): Trouble => ({ ...one, isUrgent: true })),
-];
-
-/** What it takes to judge. */
-type Judged = Pick<PageView, 'report' | 'outdated'>;
-
-const troublesOf = ({ report, outdated }: Judged): Trouble[] => {
-  if (outdated !== undefined) return troublesOfOutage(outdated);
-  const urgent = report.troubles.map(
-    ({ what, why, since, todo }): Trouble => ({
-      text: why === undefined ? what : `${what}: ${why}`,
-      since,
-      todo: `${todo}.`,
-      isUrgent: true,
-    }),
-  );
-  const said = new Set(report.needsSomebody);
-  const others = report.problems.filter((text) => !said.has(text));
-  return [...urgent, ...others.map((text) => ({ text, isUrgent: false }))];
-};
 
 const isUneasy = (report: StatusReport): boolean => {
   const { down, late, failing } = totalsOf(report);
@@ -95,25 +55,6 @@ export const iconOf = (state: State): string =>
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="${COLOURS[state]}"/><path d="${MARKS[state]}" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`,
   )}`;
 
-/** More of them help nobody; the `status` command shows them all. */
-const MOST_TROUBLES = 30;
-
-/** `next`: the one after it; where the same is to be done about both, it is said once. */
-const troubleOf = ({ text, since, todo, isUrgent }: Trouble, next: Trouble | undefined, now: string): Html => {
-  const age =
-    since === undefined
-      ? nothing
-      : html` <span class="age">for <time datetime="${since}" title="${since}">${ageText(Math.max(0, Date.parse(now) - Date.parse(since)))}</time></span>`;
-  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined || todo === next?.todo ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}</li>`;
-};
-
-const troubleList = (troubles: readonly Trouble[], now: string): Html => {
-  if (troubles.length === 0) return nothing;
-  const shown = troubles.slice(0, MOST_TROUBLES);
-  const more = troubles.length - shown.length;
-  return html`<ol class="troubles">${shown.map((one, index) => troubleOf(one, shown[index + 1], now))}</ol>${more > 0 ? html`<p>and ${many(more)} more: tocsin status</p>` : nothing}`;
-};
-
 /** Where something is wrong, that is why they wait. */
 const busyOf = (view: PageView): Html =>
   isBusy(view) && troublesOf(view).length === 0
@@ -122,22 +63,22 @@ const busyOf = (view: PageView): Html =>
 
 /** What is right, in a sentence. */
 const calmOf = ({ report, details, now }: PageView): Html => {
-  const { services, protocols, destinations } = report;
+  const { services, protocols, destinations, known } = report;
   const last = details?.alerts[0];
   const recent = last === undefined ? nothing : html` The last alert was written ${moment(last.at, now)}.`;
-  return html`<p>${counted(services.length, 'service answers', 'services answer')}, ${counted(protocols.length, 'protocol is', 'protocols are')} read, and ${counted(destinations.length, 'destination takes', 'destinations take')} alerts.${recent}</p>`;
+  return html`<p>${counted(services.length, 'service answers', 'services answer')}, ${counted(protocols.length, 'protocol is', 'protocols are')} read, and ${counted(destinations.length, 'destination takes', 'destinations take')} alerts.${recent}${known.length === 0 ? nothing : html` ${counted(known.length, 'remark is', 'remarks are')} <a href="#known">known</a>.`}</p>`;
 };
 
 export const heroOf = (view: PageView): Html => {
   const state = stateOf(view);
   const troubles = troublesOf(view);
   return html`<section class="hero ${state}"><h1><img src="${iconOf(state)}" alt="" width="32" height="32"> ${stateText(view)}</h1>
-${state === 'well' ? calmOf(view) : busyOf(view)}${troubleList(troubles, view.now)}${view.outdated === undefined ? nothing : html`<p class="todo">What follows was known ${moment(view.report.now, view.now)}.</p>`}</section>`;
+${state === 'well' ? calmOf(view) : busyOf(view)}${troubleList(troubles, view)}${view.outdated === undefined ? nothing : html`<p class="todo">What follows was known ${moment(view.report.now, view.now)}.</p>`}</section>`;
 };
 
 export const outageOf = (outdated: OutdatedView, now: string): Html =>
   html`<section class="hero bad"><h1><img src="${iconOf('bad')}" alt="" width="32" height="32"> Redis does not answer</h1>
-${troubleList(troublesOfOutage(outdated), now)}</section>`;
+${troubleList(troublesOfOutage(outdated), { viewer: READER, now })}</section>`;
 
 export const tilesOf = ({ report }: PageView): Html => {
   const { services, protocols, destinations, dead } = report;

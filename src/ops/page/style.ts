@@ -92,7 +92,7 @@ main > .hero { border-width: 1px; padding: 1rem 1.1rem; }
 .hero.well p { color: var(--ink); margin: .35rem 0 0; }
 .troubles { margin: .7rem 0 0; padding: 0; list-style: none; display: grid; gap: .6rem; }
 .troubles li { border-left: 3px solid var(--look); padding-left: .75rem; } .troubles li.urgent { border-color: var(--bad); }
-.troubles p { margin: 0; } .troubles .age { color: var(--quiet); white-space: nowrap; } .troubles .todo { color: var(--quiet); }
+.troubles p { margin: 0; } .troubles form { display: block; margin: .3rem 0 0; } .troubles .age { color: var(--quiet); white-space: nowrap; } .troubles .todo { color: var(--quiet); }
 .tiles { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .6rem; margin: 0 0 1rem; }
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .5rem .8rem; }
 dt { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; } .tiles dd { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
@@ -152,6 +152,7 @@ footer { padding: .5rem 0; font-size: .875rem; }
   td.wide { display: block; text-align: left; grid-column: 1 / -1; } td.wide::before { display: none; }
   td:first-child { display: block; font-weight: 600; text-align: left; } td:first-child::before, td:empty { display: none; }
   td.wide:first-child { font-weight: inherit; }
+  td.number:has(> .quiet), td[data-label=Rate] { display: none; }
   /* An alert: when and what, its protocol, its transaction, where it went. */
   .alerts tr { padding: .6rem 0; } .alerts td { justify-content: flex-start; text-align: left; } .alerts td::before { display: none; }
   .alerts td:nth-child(1) { grid-column: 1; font-weight: 400; color: var(--quiet); } .alerts td:nth-child(3) { grid-column: 2; grid-row: 1; justify-content: flex-end; }

@@ -79,6 +79,8 @@ export interface TableOptions {
   most?: number;
   /** How to see the others. */
   more?: string;
+  /** So many rows are in sight, the others folded away under this id: what follows must not be far down. Default: all. */
+  unfolded?: { rows: number; id: string };
 }
 
 const FILTER = 'a part of a name in the search shows others';
@@ -87,7 +89,7 @@ const FILTER = 'a part of a name in the search shows others';
 export const tableOf = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { empty = '', most = MOST_ROWS.page, more = FILTER }: TableOptions = {},
+  { empty = '', most = MOST_ROWS.page, more = FILTER, unfolded }: TableOptions = {},
 ): Html => {
   if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
   const classOf = ({ as }: Column<Row>): Html => (as === undefined ? nothing : html` class="${as}"`);
@@ -96,10 +98,14 @@ export const tableOf = <Row>(
     row: Row,
   ): Html => html`<tr>${columns.map((column) => html`<td data-label="${column.head}"${classOf(column)}>${column.cell(row)}</td>`)}</tr>
 `;
+  const partOf = (some: readonly Row[]): Html => html`<table><thead><tr>${heads}</tr></thead>
+<tbody>${some.map(rowOf)}</tbody></table>`;
   const left = rows.length - most;
   const rest = left > 0 ? html`<p class="quiet more">and ${many(left)} more: ${more}</p>` : nothing;
-  return html`<table><thead><tr>${heads}</tr></thead>
-<tbody>${rows.slice(0, most).map(rowOf)}</tbody></table>${rest}`;
+  const shown = rows.slice(0, most);
+  if (unfolded === undefined || shown.length <= unfolded.rows) return html`${partOf(shown)}${rest}`;
+  const { rows: first, id } = unfolded;
+  return html`${partOf(shown.slice(0, first))}<details id="${id}"><summary>${many(rows.length - first)} more</summary>${partOf(shown.slice(first))}${rest}</details>`;
 };
 
 export const hiddenField = (name: string, value: string): Html =>

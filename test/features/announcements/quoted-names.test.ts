@@ -48,7 +48,7 @@ const reviewed = (name: string): string => {
   const settings = { channels: {}, overrides: {}, secrets: {}, unset: [] } as never;
   const review = createRouteReview(settings, { warn: () => {} } as never);
   review.review('main', new Map([[name, { name, channels: [] }]]));
-  return [...review.problems(), ...review.problemsTogether()].join('\n');
+  return [...review.problems(), ...review.problemsTogether().map(({ text }) => text)].join('\n');
 };
 
 const TEXTS: Record<string, (name: string) => string> = {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { createCorrelation, createCoveredDeliveries } from '../../../src/features/correlation/correlate.ts';
+import { createOutlines } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
@@ -26,7 +27,8 @@ const setUp = (isOn = true) => {
       attempt: { at: '2026-11-20T10:00:00.000Z', outcome: state, durationMs: 1 },
     });
   const rest = async (alert: Alert): Promise<string[]> => (await uncovered(alert, BOTH)).map(({ kind }) => kind);
-  return { ledger, correlated, log, warnings, uncovered, expectAt, end, rest };
+  const outlines = createOutlines(redis, prefix);
+  return { ledger, outlines, correlated, log, warnings, uncovered, expectAt, end, rest };
 };
 
 const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
@@ -82,6 +84,29 @@ describe('a notification that names a transaction', () => {
     expect(await rest(naming(1, 2))).toEqual(['slack']);
   });
 
+  test('counts in no list where it is covered wherever it goes, until it is sent again', async () => {
+    const { ledger, outlines, uncovered, expectAt, rest } = setUp();
+    const notification = naming(1);
+    const day = { from: 0, to: Date.now() + 86_400_000 };
+    const listed = async () => {
+      const [count] = await outlines.counts([day]);
+      const found = (await outlines.latest(50, 5)).find(({ alert }) => alert.id === notification.id);
+      return { count, isCovered: found?.isCovered };
+    };
+    await expectAt(makeAlert(1), SLACK);
+    await expectAt(notification, ...BOTH);
+    expect(await rest(notification)).toEqual(['email']);
+    expect(await listed()).toEqual({ count: 2, isCovered: false });
+    await expectAt(makeAlert(1), MAIL);
+    expect(await uncovered(notification, [MAIL])).toEqual([]);
+    expect(await listed()).toEqual({ count: 1, isCovered: true });
+    await ledger.recordAttempt(MAIL, [notification], {
+      state: 'delivered',
+      attempt: { at: '2026-11-20T10:00:00.000Z', outcome: 'delivered', durationMs: 1, replay: true },
+    });
+    expect(await listed()).toMatchObject({ isCovered: false });
+  });
+
   test('is its own where it has ended already', async () => {
     const { ledger, expectAt, rest, end } = setUp();
     await end(naming(1), SLACK, 'dead');
@@ -128,7 +153,7 @@ test('in doubt it is sent', async () => {
   const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
   const blind = createCorrelation({ isOn: true, waitMs: 0, ledger: unread, covered: correlated, log }).uncoveredAt;
   expect(await blind(naming(1), BOTH)).toEqual(BOTH);
-  const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
+  const unwritten = { ...correlated, end: () => Promise.reject(new Error('Redis is away')) };
   const mute = createCorrelation({ isOn: true, waitMs: 0, ledger, covered: unwritten, log }).uncoveredAt;
   expect(await mute(naming(1), BOTH)).toEqual(BOTH);
   expect(warnings).toHaveLength(2);

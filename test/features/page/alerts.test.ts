@@ -1,7 +1,7 @@
 /** Alerts as the page shows them: times to the receivers, and links where the chain is known. */
 import { expect, test } from 'vitest';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
-import { createLinker, recentAlert } from '../../../src/features/page/alerts.ts';
+import { createLinker, createMayBePressed, foldCovered, recentAlert } from '../../../src/features/page/alerts.ts';
 import type { DeliveryRecord } from '../../../src/ledger/record.ts';
 import { makeAlert } from '../../support/numbered.ts';
 
@@ -23,7 +23,10 @@ const delivery = (changes: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   ...changes,
 });
 
-const shown = (record: DeliveryRecord) => recentAlert({ alert, counts, deliveries: [record] }, linker()).deliveries[0];
+const NOBODY = { mayBePressed: () => false };
+const outline = (...deliveries: DeliveryRecord[]) => ({ alert, counts, deliveries, isCovered: false });
+
+const shown = (record: DeliveryRecord) => recentAlert(outline(record), linker(), NOBODY).deliveries[0];
 
 test('a delivery shows how long it took since the service wrote the item', () => {
   expect(shown(delivery())).toEqual({ to: 'slack C1', state: 'delivered', at: LATER, tookMs: 2500 });
@@ -39,7 +42,7 @@ test('a replay, and what another alert tells, took no time', () => {
 });
 
 test('a transaction is linked where all contracts of its protocol are on one chain', () => {
-  const link = (...chains: string[]) => recentAlert({ alert, counts, deliveries: [] }, linker(...chains)).explorer;
+  const link = (...chains: string[]) => recentAlert(outline(), linker(...chains), NOBODY).explorer;
   expect(link('1', '1')).toBe(`https://etherscan.io/tx/${alert.txHash}`);
   expect(link('1', '10')).toBeUndefined();
   expect(link('999')).toBeUndefined();
@@ -50,8 +53,7 @@ test('whoever is on it is said as the messages say it: when, where, and how long
   const known = { via: 'slack', to: 'C1', destination: 'slack-1', at: '2026-11-20T12:01:02Z' };
   const saidOf = (by: string, name?: string): string | undefined => {
     const destination = { id: 'slack-1', kind: 'slack', label: 'C1', ...(name === undefined ? {} : { name }) };
-    return recentAlert({ alert, counts, deliveries: [delivery({ destination })] }, linker(), { ...known, by })
-      .acknowledged;
+    return recentAlert(outline(delivery({ destination })), linker(), { ...NOBODY, by: { ...known, by } }).acknowledged;
   };
   expect(saidOf('Ann', '#alerts')).toBe(
     '👀 Ann is on it · acknowledged 12:01:02 UTC on Slack #alerts · 62 s after the alert',
@@ -60,4 +62,29 @@ test('whoever is on it is said as the messages say it: when, where, and how long
     '👀 “all - is well” is on it · acknowledged 12:01:02 UTC on Slack “Ops room” · 62 s after the alert',
   );
   expect(saidOf('Ann')).toContain(' on Slack channel C1 ·');
+});
+
+const NOW = Date.parse(LATER) + 60_000;
+
+test('an alert that people can acknowledge says that nobody has yet', () => {
+  const saidOf = (changes: Partial<DeliveryRecord>, now = NOW, type = alert.type): string | undefined => {
+    const mayBePressed = createMayBePressed((id) => id === 'slack-1', now);
+    const one = { ...outline(delivery(changes)), alert: { ...alert, type } };
+    return recentAlert(one, linker(), { mayBePressed }).acknowledged;
+  };
+  expect(saidOf({})).toBe('Nobody has acknowledged yet');
+  expect(saidOf({ destination: { id: 'webhook-1', kind: 'webhook', label: 'x' } })).toBeUndefined();
+  expect(saidOf({ state: 'waiting' })).toBeUndefined();
+  expect(saidOf({ with: 'other' })).toBeUndefined();
+  expect(saidOf({ attempts: [{ at: LATER, outcome: 'delivered', durationMs: 5, replay: true }] })).toBeUndefined();
+  expect(saidOf({}, NOW, 'tocsin.destination.broken')).toBeUndefined();
+  expect(saidOf({}, NOW + 3 * 86_400_000)).toBeUndefined();
+});
+
+test('a notification that is covered wherever it goes is a number at the alert that covers it', () => {
+  const covered = { ...outline(delivery({ with: 'a' })), isCovered: true };
+  const inspection = { ...outline(delivery()), alert: { ...alert, id: 'a' } };
+  const folded = foldCovered([covered, inspection, { ...covered, deliveries: [delivery({ with: 'older' })] }]);
+  expect(folded.rows).toEqual([inspection]);
+  expect(folded.covers.get('a')).toBe(1);
 });

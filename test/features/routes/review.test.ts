@@ -33,9 +33,9 @@ test('for people, protocols with the same problem are one sentence, and the firs
   const names = ['Vault', 'Bridge', 'Swap', 'Pool', 'Lend'];
   review.review('main', new Map(names.map((name) => [name, { name, channels: [] }])));
   expect(review.problems()).toHaveLength(6);
-  expect(review.problemsTogether()).toEqual([
-    'the fallback has no channel',
-    '“Vault”, “Bridge”, “Swap” and 2 more: it has no channels, so its alerts reach nobody',
+  expect(review.problemsTogether()).toMatchObject([
+    { text: 'the fallback has no channel', entries: 1 },
+    { text: '“Bridge”, “Lend”, “Pool” and 2 more: it has no channels, so its alerts reach nobody', entries: 5 },
   ]);
   // The log names each.
   expect(lines).toHaveLength(6);

@@ -22,7 +22,7 @@ const setUp = () => {
   onTestFinished(() => store.close());
   const metrics = createMetrics({ version: 'test' });
   const daemons: HeardDaemon[] = [];
-  const problems = ['Vault: it has no channels, so its alerts reach nobody'];
+  const problems = [{ text: 'Vault: it has no channels, so its alerts reach nobody', id: 'vault', entries: 1 }];
   const catalog = {
     protocols: async () =>
       new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
@@ -40,7 +40,7 @@ const setUp = () => {
       typeof createGauges
     >[0]['config'],
     ...{ metrics, known, catalog },
-    review: { problems: () => problems },
+    review: { problemsTogether: () => problems },
     pollDurations: () => [{ labels: { service: 'main', protocol: 'Vault', source: 'inspections' }, value: 0.2 }],
     now: () => clock.now,
   };
@@ -149,7 +149,7 @@ test('without Redis the others keep their values, and that it is away shows', as
   const { store, problems, state, known, scrape } = setUp();
   await store.held.hold(SLACK, [makeAlert(1)]);
   await scrape();
-  problems.push('Bridge: telegram is not configured');
+  problems.push({ text: 'Bridge: telegram is not configured', id: 'bridge', entries: 1 });
   known.all = () => Promise.reject(new Error('asked without Redis'));
   state.status = 'reconnecting';
   const text = await scrape();

@@ -70,7 +70,7 @@ const setUp = (changes: Changes = {}) => {
     daemonReports: { list: async () => [DAEMON] },
     review: {
       review: (service) => void reviewed.push(service),
-      problemsTogether: () => problems,
+      problemsTogether: () => problems.map((text) => ({ text, id: text, entries: 1 })),
       protocolsOf: () => listedBy,
     },
     ...others,

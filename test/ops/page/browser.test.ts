@@ -11,7 +11,7 @@ import { createPages } from '../../../src/ops/page/pages.ts';
 import { createOpsServer } from '../../../src/ops/server.ts';
 import { type Browser, chromiumPath, startChromium } from '../../support/chromium.ts';
 import { until } from '../../support/until.ts';
-import { MUTE, REPORT, WITH_BROKEN } from '../report.ts';
+import { knownOf, MUTE, REPORT, remarkOf, WITH_BROKEN } from '../report.ts';
 import { DETAILS, TRACED, TX } from './details.ts';
 import { endedIn } from './ended.ts';
 
@@ -21,9 +21,8 @@ afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-const serve = async () => {
-  let report = REPORT;
-  let details = DETAILS;
+const serve = async (first: { report?: typeof REPORT; details?: typeof DETAILS } = {}) => {
+  let { report = REPORT, details = DETAILS } = first;
   const shared = {
     status: async () => ({ ...report, now: new Date().toISOString() }),
     health: createHealth({ now: Date.now }),
@@ -37,6 +36,17 @@ const serve = async () => {
     source,
     token: 'a-token-of-the-team',
     ended: endedIn(),
+    actions: {
+      known: async () => ({
+        ...{
+          question: 'Mark this remark as known?',
+          text: LONG,
+          label: 'Mark as known',
+          run: async () => ({ text: LONG }),
+        },
+        fields: [{ name: 'reason', label: 'Why it may stay so', longest: 300 }],
+      }),
+    },
     live: { everyMs: 100 },
   });
   const metrics = createMetrics({ version: '1' });
@@ -58,12 +68,25 @@ const browser = async (): Promise<Browser> => {
   return opened;
 };
 
+const signIn = async (url: string): Promise<void> => {
+  const { tab } = await browser();
+  await tab.open(`${url}/sign-in`);
+  expect(await tab.evaluate('document.activeElement.name')).toBe('token');
+  await tab.evaluate(`document.querySelector('input[name=token]').value = 'a-token-of-the-team'`);
+  await tab.evaluate(`document.querySelector('form[method=post]').submit()`);
+  await until('the overview is shown', async () => (await tab.evaluate('location.pathname')) === '/');
+  await until(
+    'it has buttons',
+    async () => (await tab.evaluate(`document.body?.innerText.includes('Sign out')`)) === true,
+  );
+};
+
 const BROKEN = {
   ...REPORT,
   ...WITH_BROKEN,
   dead: 1,
   mutes: [MUTE],
-  problems: ['slack C1 takes no alerts', 'Vault has no channels'],
+  remarks: [remarkOf('slack C1 takes no alerts'), remarkOf('Vault has no channels')],
 };
 
 const LONG = 'AVeryLongNameThatNobodyBreaks'.repeat(3);
@@ -97,6 +120,39 @@ const CROWDED = {
   config: [{ key: LONG, value: LONG }],
 };
 
+const GREEN = {
+  ...REPORT,
+  known: [knownOf('“Vault”: it has no channels'), knownOf(LONG, LONG), knownOf('“Pool”: a contact is no address')],
+};
+
+const MANY = {
+  report: {
+    ...REPORT,
+    protocols: Array.from({ length: 30 }, (_, n) => ({
+      ...(REPORT.protocols[0] ?? expect.unreachable()),
+      name: `P${n}`,
+    })),
+    destinations: Array.from({ length: 30 }, (_, n) => ({
+      ...(REPORT.destinations[0] ?? expect.unreachable()),
+      id: `s-${n}`,
+    })),
+    remarks: Array.from({ length: 30 }, (_, n) => remarkOf(`“Pool ${n}”: a contact is no address`)),
+  },
+  details: {
+    ...DETAILS,
+    alerts: Array.from({ length: 50 }, () => ({
+      ...{ ...(DETAILS.alerts[0] ?? expect.unreachable()), covers: 1, acknowledged: 'Nobody has acknowledged yet' },
+    })),
+  },
+};
+
+const STATES = [
+  { report: BROKEN, details: CROWDED },
+  { report: GREEN, details: DETAILS },
+  { report: { ...REPORT, remarks: [remarkOf('Vault has no channels')] }, details: DETAILS },
+  MANY,
+];
+
 const AXE = `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`;
 
 describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium in PATH)', () => {
@@ -121,26 +177,17 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium 
     const { tab } = await browser();
     const { url, change } = await serve();
     change({ report: BROKEN });
-    await tab.open(`${url}/sign-in`);
-    expect(await tab.evaluate('document.activeElement.name')).toBe('token');
-    await tab.evaluate(`document.querySelector('input[name=token]').value = 'a-token-of-the-team'`);
-    await tab.evaluate(`document.querySelector('form[method=post]').submit()`);
-    await until('the overview is shown', async () => (await tab.evaluate('location.pathname')) === '/');
-    await until(
-      'it has buttons',
-      async () => (await tab.evaluate(`document.body?.innerText.includes('Sign out')`)) === true,
-    );
+    await signIn(url);
     expect(tab.complaints()).toEqual([]);
   });
 
-  test('everybody can read it: wide and on a phone, in the light and in the dark', async () => {
+  test('everybody can read it: wide and on a phone, in the light and in the dark, in every state', async () => {
     const { tab } = await browser();
-    const { url, change } = await serve();
-    change({ report: BROKEN, details: CROWDED });
+    const { url } = await serve();
     await tab.ignorePolicy();
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const found: unknown[] = [];
-    for (const path of ['/', `/?tx=${TX}`, '/sign-in']) {
+    const look = async (path: string, open: () => Promise<unknown>): Promise<void> => {
       for (const [width, scheme] of [
         [1200, 'light'],
         [390, 'dark'],
@@ -148,14 +195,38 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium 
         [1200, 'dark'],
       ] as const) {
         await tab.look(width, scheme);
-        await tab.open(`${url}${path}`);
+        await open();
         await tab.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
         if ((await tab.evaluate('document.documentElement.scrollWidth > innerWidth')) === true)
           found.push(`${path} is wider than ${width}`, await tab.evaluate(WIDEST));
         await tab.evaluate(axe);
         found.push(...((await tab.evaluate(AXE)) as unknown[]));
       }
+    };
+    for (const path of [`/?tx=${TX}`, '/sign-in']) await look(path, () => tab.open(`${url}${path}`));
+    let last = '';
+    for (const state of STATES) {
+      last = (await serve(state)).url;
+      await signIn(last);
+      await look('/', () => tab.open(last));
     }
+    await look('/actions/known', async () => {
+      await tab.open(last);
+      await tab.evaluate(`document.querySelector('form[action="/actions/known"]').submit()`);
+      await until(
+        'it asks',
+        async () => (await tab.evaluate(`document.querySelector('input[name=reason]') !== null`)) === true,
+      );
+    });
     expect(found).toEqual([]);
+  });
+
+  test('is short on a phone, however much there is', async () => {
+    const { tab } = await browser();
+    const { url } = await serve(MANY);
+    await tab.look(390, 'light');
+    await tab.open(url);
+    expect(await tab.evaluate('document.documentElement.scrollHeight')).toBeLessThan(4000);
+    expect(await tab.evaluate(`document.querySelectorAll('.alerts tr').length`)).toBeGreaterThan(50);
   });
 });

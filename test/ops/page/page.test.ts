@@ -4,7 +4,7 @@ import { READER } from '../../../src/ops/page/details.ts';
 import { renderPage, renderTraces } from '../../../src/ops/page/page.ts';
 import type { StatusReport } from '../../../src/ops/status.ts';
 import { html } from '../../../src/text.ts';
-import { filledWith, MUTE, REPORT, WITH_BROKEN } from '../report.ts';
+import { filledWith, knownOf, MUTE, REPORT, remarkOf, WITH_BROKEN } from '../report.ts';
 import { DETAILS, detailsWith, TRACED, tracedWith, viewOf } from './details.ts';
 
 const HOSTILE = '"><script>alert(1)</script>\'&\u202e\u001b[31m\u0000';
@@ -32,8 +32,8 @@ const everythingWith = (text: string): string =>
 describe('the page', () => {
   test('says that all is well only when it is', () => {
     expect(stateOf(REPORT)).toBe('All is well');
-    expect(stateOf({ ...REPORT, problems: ['x'] })).toBe('One thing needs a look');
-    expect(stateOf({ ...REPORT, problems: ['x', 'y'] })).toBe('2 things need a look');
+    expect(stateOf({ ...REPORT, remarks: [remarkOf('x')] })).toBe('One thing needs a look');
+    expect(stateOf({ ...REPORT, remarks: [remarkOf('x'), remarkOf('y')] })).toBe('2 things need a look');
     expect(stateOf({ ...REPORT, dead: 1 })).toBe('Needs a look');
     expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false, state: 'fails' }] })).toBe('Needs a look');
     expect(stateOf({ ...REPORT, protocols: [] })).toBe('Nothing is watched');
@@ -43,6 +43,35 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, destinations: busy })).toBe('Busy: 1,200 alerts wait');
     const late = REPORT.protocols.map((protocol) => ({ ...protocol, sources: [{ source: 'inspections' as const }] }));
     expect(stateOf({ ...REPORT, protocols: late })).toBe('Needs a look');
+  });
+
+  test('is green where somebody knows of every remark, and shows who, why and until when', () => {
+    const page = pageOf({ ...REPORT, known: [knownOf('Vault has no channels', 'it is retired')] });
+    expect(headOf(page)).toBe('All is well');
+    expect(page).toContain('1 remark is <a href="#known">known</a>');
+    expect(page).toMatch(
+      /id="known">[\s\S]*Vault has no channels[\s\S]*To do: correct the channel\.[\s\S]*it is retired[\s\S]*in 29 d/,
+    );
+    expect(page).not.toContain('/actions/known-end');
+  });
+
+  test('has the button for what the page can do about a trouble, for those who are signed in', () => {
+    const about = (name: 'dead' | 'destination' | 'held' | 'disk', of = '') => ({
+      ...{ name, of, what: name, severity: 'x', todo: `see ${name}` },
+    });
+    const troubles = [about('dead'), about('destination', 'slack-1'), about('disk')];
+    const remarks = [about('held', 'slack-2'), about('held'), remarkOf('Vault has no channels')];
+    const report = { ...REPORT, troubles, remarks };
+    const buttonsOf = (page: string) =>
+      Array.from(
+        page
+          .slice(page.indexOf('class="hero'), page.indexOf('class="tiles'))
+          .matchAll(/actions\/([a-z-]+)"[\s\S]*?name="id" value="([^"]+)"/g),
+        ([, action, id]) => `${action} ${id}`,
+      );
+    const signedIn = renderPage(viewOf({ report, viewer: { canSignIn: true, csrf: 'c' } }));
+    expect(buttonsOf(signedIn)).toEqual(['retry all', 'test slack-1', 'approve slack-2', 'known remark-1a2b3c4d']);
+    expect(buttonsOf(pageOf(report))).toEqual([]);
   });
 
   test('says that a table is empty only where it is', () => {
@@ -55,7 +84,7 @@ describe('the page', () => {
   });
 
   test('shows its state in the title and the icon of the tab', () => {
-    const [well, look] = [pageOf(REPORT), pageOf({ ...REPORT, problems: ['x', 'y'] })];
+    const [well, look] = [pageOf(REPORT), pageOf({ ...REPORT, remarks: [remarkOf('x'), remarkOf('y')] })];
     expect(well).toContain('<title>Tocsin: All is well</title>');
     expect(look).toContain('<title>(2) Tocsin: 2 things need a look</title>');
     const iconOf = (page: string): string => /<link rel="icon" href="([^"]+)"/.exec(page)?.[1] ?? '';
@@ -75,12 +104,10 @@ describe('the page', () => {
       since,
       todo: '`tocsin status` shows it',
     } as const;
-    const said = `${what} since ${since}: ${why}`;
     const page = pageOf({
       ...REPORT,
       troubles: [trouble],
-      problems: [said, `held since ${since}`],
-      needsSomebody: [said],
+      remarks: [remarkOf(`held since ${since}`)],
     });
     expect(page).toMatch(/slack C1 takes no alerts: channel_not_found <span class="age">for <time[^>]*>4 min</);
     expect(page).toContain('To do: <code>tocsin status</code> shows it.');
@@ -117,7 +144,11 @@ describe('the page', () => {
   test('holds thousands of protocols and problems at bay, and says so', () => {
     const [protocol] = REPORT.protocols;
     const protocols = Array.from({ length: 5000 }, () => protocol ?? expect.unreachable());
-    const page = pageOf({ ...REPORT, protocols, problems: Array.from({ length: 100 }, (_, index) => `p${index}`) });
+    const page = pageOf({
+      ...REPORT,
+      protocols,
+      remarks: Array.from({ length: 100 }, (_, index) => remarkOf(`p${index}`)),
+    });
     expect(page).toContain('and 4,975 more');
     expect(page).toContain('and 70 more');
     expect(page.length).toBeLessThan(100_000);
