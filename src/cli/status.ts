@@ -112,7 +112,8 @@ const problemsOf = ({ troubles, remarks }: Shown): string => {
     ...(one.todo === all[index + 1]?.todo ? [] : [`${INDENT}To do: ${cleanLine(one.todo)}`]),
   ]);
   const standing = remarks.find(({ id }) => id !== undefined);
-  const hint = standing && `One that may stay so: tocsin known add ${cleanLine(standing.id ?? '')} --reason TEXT --until 30d`;
+  const hint =
+    standing && `One that may stay so: tocsin known add ${cleanLine(standing.id ?? '')} --reason TEXT --until 30d`;
   return lines.length === 0 ? '' : section('Needs a look', [...lines, ...(hint === undefined ? [] : [hint])]);
 };
 

@@ -162,6 +162,9 @@ for s = 1, #some do
 end
 return { about, counts, shown }`;
 
+/** Of the latest alerts, to find those that no other one covers. */
+const MOST_LOOKED_AT = 5000;
+
 type Answer = [about: string, counts: number[], shown: string[]];
 
 const outlineOf = (id: string, [about, counts, shown]: Answer, isCovered: boolean): AlertOutline[] => {
@@ -178,15 +181,33 @@ const outlineOf = (id: string, [about, counts, shown]: Answer, isCovered: boolea
 
 export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
   const keys = ledgerKeys(prefix);
+
+  /** Whether it is covered, by id. In a storm hundreds may be, and take no place of the others. */
+  const newest = async (most: number): Promise<Map<Alert['id'], boolean>> => {
+    const found = new Map<Alert['id'], boolean>();
+    const left = { own: most, covered: 2 * most };
+    const take = (id: Alert['id'], isCovered: boolean): void => {
+      const kind = isCovered ? 'covered' : 'own';
+      if (left[kind] > 0) found.set(id, isCovered);
+      left[kind] -= 1;
+    };
+    for (let from = 0; from < MOST_LOOKED_AT && left.own > 0; from += CHUNK) {
+      const ids = await redis.zrevrange(keys.index, from, from + CHUNK - 1);
+      const covered = ids.length === 0 ? [] : await redis.zmscore(keys.covered, ...ids);
+      for (const [index, id] of ids.entries()) take(id, covered[index] != null);
+      if (ids.length < CHUNK) break;
+    }
+    return found;
+  };
+
   return {
-    /** The latest alerts by date, newest first; at most `deliveries` of each. */
+    /** The latest alerts by date, newest first, and with them some that others cover; at most `deliveries` of each. */
     latest: async (alerts: number, deliveries: number): Promise<AlertOutline[]> => {
-      const ids: Alert['id'][] = await redis.zrevrange(keys.index, 0, alerts - 1);
+      const found = await newest(alerts);
       const ask = (batch: ChainableCommander, id: string) =>
         batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
-      const answers = (await askEach(redis, ids, ask)) as Answer[];
-      const covered = ids.length === 0 ? [] : await redis.zmscore(keys.covered, ...ids);
-      return ids.flatMap((id, index) => outlineOf(id, answers[index] ?? ['', [], []], covered[index] != null));
+      const answers = (await askEach(redis, found.keys(), ask)) as Answer[];
+      return [...found].flatMap(([id, isCovered], index) => outlineOf(id, answers[index] ?? ['', [], []], isCovered));
     },
     /** How many alerts are dated in each of these spans, in epoch milliseconds, without those that others cover; the end is excluded. */
     counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> => {

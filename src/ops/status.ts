@@ -173,10 +173,14 @@ const sortFirst = <T>(all: readonly T[], isFirst: (one: T) => boolean): T[] => [
   ...all.filter((one) => !isFirst(one)),
 ];
 
-const needsLook = ({ channels, sources }: ProtocolStatus): boolean => channels.length === 0 || sources.some(isLate);
+const isLateProtocol = ({ sources }: ProtocolStatus): boolean => sources.some(isLate);
 
+/** Those that are late, then those without channels. */
 export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolStatus[] =>
-  sortFirst(protocols, needsLook);
+  sortFirst(
+    sortFirst(protocols, ({ channels }) => channels.length === 0),
+    isLateProtocol,
+  );
 
 const isFailing = ({ lastError }: DestinationStatus): boolean => lastError !== undefined;
 
@@ -203,7 +207,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 /** Alerts wait, and jobs are counted by queue only. */
 export const totalsOf = ({ services, protocols, destinations, held }: StatusReport) => ({
   down: services.filter(({ up }) => !up).length,
-  late: protocols.filter(({ sources }) => sources.some(isLate)).length,
+  late: protocols.filter(isLateProtocol).length,
   failing: destinations.filter(isFailing).length,
   waiting: sum(destinations.map(({ waiting }) => waiting)),
   /** Alerts that wait for an approval. */

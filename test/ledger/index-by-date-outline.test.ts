@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { createOutlines } from '../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
+import { ledgerKeys } from '../../src/ledger/record.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -11,7 +12,8 @@ const AT = '2026-11-20T12:00:00.000Z';
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  return { ledger: createLedger(redis, prefix, () => T0), outlines: createOutlines(redis, prefix) };
+  const cover = (id: string) => redis.zadd(ledgerKeys(prefix).covered, T0, id);
+  return { cover, ledger: createLedger(redis, prefix, () => T0), outlines: createOutlines(redis, prefix) };
 };
 
 test('the latest come first, with those in trouble before the others', async () => {
@@ -47,4 +49,16 @@ test('alerts are counted by their dates', async () => {
   const step = 600_000;
   const spans = [0, 1, 2].map((n) => ({ from: T0 + n * step, to: T0 + (n + 1) * step }));
   expect(await outlines.counts(spans)).toEqual([2, 1, 0]);
+});
+
+test('hundreds that others cover take no place of those that nobody covers', async () => {
+  const { cover, ledger, outlines } = setUp();
+  const of = (n: number, minute: number) => makeAlert(n, { at: new Date(T0 + minute * 60_000).toISOString() });
+  const own = [of(1, 0), of(2, 1)];
+  const covered = Array.from({ length: 700 }, (_, n) => of(n + 3, 2));
+  await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts: [...own, ...covered] }]);
+  for (const { id } of covered) await cover(id);
+  const shown = (await outlines.latest(2, 5)).map(({ alert }) => alert.id);
+  expect(shown.slice(-2)).toEqual([own[1]?.id, own[0]?.id]);
+  expect(shown).toHaveLength(2 + 4);
 });

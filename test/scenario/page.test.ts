@@ -159,7 +159,8 @@ test('remarks that somebody knows of are shown apart and count nowhere, until th
   expect(await console.json('known', 'list')).toMatchObject([{ id, isThere: false }]);
 
   const again = second.id ?? expect.unreachable();
-  expect(await page()).toMatch(new RegExp(`/actions/known"[^]*name="id" value="${again}"`));
+  const button = new RegExp(`/actions/known"[\\s\\S]*name="id" value="${again}"`);
+  await until('the page has its button', async () => button.test(await page()));
   const words = { id: again, until: '2d', author: 'Bob' };
   expect((await press('known', { ...words, reason: '' })).status).toBe(400);
   expect((await press('known', { ...words, reason: 'a move', until: '999d' })).text).toContain('at most 365d from now');

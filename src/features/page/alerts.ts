@@ -80,7 +80,7 @@ const acknowledgedOf = (
 };
 
 /** What is known of acknowledgements. */
-export interface Acknowledged {
+interface Acknowledged {
   by?: Acknowledgement | undefined;
   mayBePressed: MayBePressed;
 }

@@ -76,7 +76,7 @@ interface Reviewed {
 }
 
 /** The same problem of some protocols. */
-export interface SharedProblem {
+interface SharedProblem {
   /** One sentence for all of them. */
   text: string;
   /** Distinguishes it from others, also of protocols that the sentence only counts. */

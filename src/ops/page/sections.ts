@@ -12,6 +12,7 @@ import {
   shownDaemons,
   sortDestinations,
   sortProtocols,
+  totalsOf,
 } from '../status.ts';
 import type { ApprovalDetails, DeadDetails, PageView, Viewer } from './details.ts';
 import {
@@ -38,6 +39,8 @@ export const heading = (text: string, number?: number): Html =>
 interface Section<Row> extends TableOptions {
   title: string;
   number?: number;
+  /** Rows in sight. Default: a few. */
+  inSight?: number;
   /** Where a link of the page leads. */
   anchor?: string;
   /** Between the heading and the table. */
@@ -47,12 +50,20 @@ interface Section<Row> extends TableOptions {
   columns: readonly Column<Row>[];
 }
 
-/** Rows in sight. */
-const UNFOLDED = 5;
+const MOST_IN_SIGHT = 5;
 
 const sectionOf = <Row>(rows: readonly Row[], section: Section<Row>): Html => {
-  const { title, number, anchor, note = nothing, end = nothing, columns, ...options } = section;
-  const unfolded = { rows: UNFOLDED, id: title.toLowerCase().replaceAll(' ', '-') };
+  const {
+    title,
+    number,
+    inSight = MOST_IN_SIGHT,
+    anchor,
+    note = nothing,
+    end = nothing,
+    columns,
+    ...options
+  } = section;
+  const unfolded = { rows: Math.min(inSight, MOST_IN_SIGHT), id: title.toLowerCase().replaceAll(' ', '-') };
   return html`<section${anchor === undefined ? nothing : html` id="${anchor}"`}>${heading(title, number)}${note}
 ${tableOf(rows, columns, { unfolded, ...options })}
 ${end}</section>`;
@@ -119,6 +130,7 @@ export const destinationsOf = (view: PageView): Html => {
     {
       title: 'Destinations',
       number: all.length,
+      inSight: all.filter((one) => errorOf(one) !== '').length,
       note: html`${report.hanging.map((text) => html`<p class="quiet">${cleanLine(text)}.</p>`)}`,
       columns: [
         { head: 'Destination', cell: (one) => name(shownLabel(one)) },
@@ -167,6 +179,8 @@ export const protocolsOf = (view: PageView): Html => {
   return sectionOf(sortProtocols(report.protocols.filter((one) => isShown(one.name))), {
     title: 'Protocols',
     number: report.protocols.length,
+    // That one has no channels is a remark.
+    inSight: totalsOf(report).late,
     columns: [
       { head: 'Protocol', cell: (protocol) => name(protocol.name) },
       ...(report.services.length > 1 ? [service] : []),
@@ -209,8 +223,10 @@ export const knownOf = ({ report: { known }, now, viewer }: PageView): Html =>
             as: 'wide',
             cell: ({ what, todo }) => html`${sentence(what)}<p class="quiet">To do: ${sentence(`${todo}.`)}</p>`,
           },
-          { head: 'Reason', cell: ({ known: one }) => name(one?.reason ?? '') },
-          { head: 'By', cell: ({ known: one }) => name(one?.author ?? '') },
+          {
+            head: 'Reason',
+            cell: ({ known: one }) => html`<span>${name(one?.reason ?? '')} ${quiet(`(${one?.author ?? ''})`)}</span>`,
+          },
           { head: 'Ends', as: 'time', cell: ({ known: one }) => coming(one?.until ?? now, now) },
           {
             head: 'Remark',

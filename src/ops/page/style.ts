@@ -129,18 +129,15 @@ details[open] { padding-bottom: .8rem; }
 .traced > .chips { display: inline-flex; } .traced .cut { max-width: min(40rem, 60vw); } .history { font-size: .875rem; padding-left: 1rem; } .history time { color: var(--quiet); margin-right: .5rem; font-variant-numeric: tabular-nums; }
 .note form:not(.inline) { display: grid; gap: .7rem; max-width: 30rem; margin-top: .8rem; } .note label { display: grid; gap: .2rem; color: var(--quiet); }
 footer { padding: .5rem 0; font-size: .875rem; }
-/* Six or seven tiles, none alone in its line: 3 + 3 or 4 + 3, on a phone 2 + 2 + 2 or 3 + 2 + 2. */
+/* Five or six tiles, none alone in its line: 3 + 2 or 3 + 3. */
 @media (max-width: 58rem) {
   .plots { grid-template-columns: 1fr; gap: 1rem; }
   .tiles { grid-auto-flow: row; grid-template-columns: repeat(12, 1fr); } .tiles div { grid-column: span 4; }
-  .tiles div:first-child:nth-last-child(7), .tiles div:first-child:nth-last-child(7) ~ div:nth-child(-n+4) { grid-column: span 3; }
+  .tiles div:first-child:nth-last-child(5) ~ div:nth-child(n+4) { grid-column: span 6; }
 }
 @media (max-width: 46rem) {
   header { flex-wrap: wrap; gap: .4rem .8rem; } form[role=search] { order: 3; flex-basis: 100%; } form[role=search] input { flex: 1; } nav { margin-left: auto; }
   main { padding: .75rem .6rem 2rem; } main > section { padding: .8rem .8rem; } html { scroll-padding-top: 6rem; }
-  .tiles div { grid-column: span 6; }
-  .tiles div:first-child:nth-last-child(7), .tiles div:first-child:nth-last-child(7) ~ div:nth-child(-n+3) { grid-column: span 4; }
-  .tiles div:first-child:nth-last-child(7) ~ div:nth-child(4) { grid-column: span 6; }
   figcaption span { display: block; margin: 0; }
   thead { display: none; } tbody, table { display: block; }
   tr { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 1.5rem; border-bottom: 1px solid var(--line); padding: .5rem 0; }

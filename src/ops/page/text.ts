@@ -105,7 +105,9 @@ export const tableOf = <Row>(
   const shown = rows.slice(0, most);
   if (unfolded === undefined || shown.length <= unfolded.rows) return html`${partOf(shown)}${rest}`;
   const { rows: first, id } = unfolded;
-  return html`${partOf(shown.slice(0, first))}<details id="${id}"><summary>${many(rows.length - first)} more</summary>${partOf(shown.slice(first))}${rest}</details>`;
+  const inSight = first === 0 ? nothing : partOf(shown.slice(0, first));
+  const summary = first === 0 ? `All ${many(rows.length)}` : `${many(rows.length - first)} more`;
+  return html`${inSight}<details id="${id}"><summary>${summary}</summary>${partOf(shown.slice(first))}${rest}</details>`;
 };
 
 export const hiddenField = (name: string, value: string): Html =>

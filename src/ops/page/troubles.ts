@@ -59,7 +59,7 @@ interface Seen {
   now: string;
 }
 
-/** `next`: the one after it; where the same is to be done about both, it is said once. */
+/** `next`: the one after it; where the same is to be done about two troubles, it is said once. */
 const troubleOf = (
   { text, since, todo, isUrgent, about }: Trouble,
   next: Trouble | undefined,
@@ -69,7 +69,7 @@ const troubleOf = (
     since === undefined
       ? nothing
       : html` <span class="age">for <time datetime="${since}" title="${since}">${ageText(Math.max(0, Date.parse(now) - Date.parse(since)))}</time></span>`;
-  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined || todo === next?.todo ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}${about === undefined ? nothing : buttonsOf(viewer, about)}</li>`;
+  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined || (isUrgent && todo === next?.todo) ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}${about === undefined ? nothing : buttonsOf(viewer, about)}</li>`;
 };
 
 /** The others are folded away: what follows them must not be far down. More than `most` help nobody; the `status` command shows all. */

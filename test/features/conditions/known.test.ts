@@ -86,7 +86,5 @@ test.each(['366d', '0s', 'soon', '2026-11-20', '2026-02-31', '2028-01-01', ''])(
 
 test('a reason has to say something, and is one line', () => {
   expect(() => newKnown(REMARK, { ...WANTED, reason: ' \u200b\n' }, T0)).toThrow('reason must say why');
-  expect(newKnown(REMARK, { ...WANTED, reason: `a\n\u001b[2Jb${'x'.repeat(999)}` }, T0).reason).toMatch(
-    /^a [^\n\u001b]{297}…$/u,
-  );
+  expect(newKnown(REMARK, { ...WANTED, reason: `a\n\u001b[2Jb${'x'.repeat(999)}` }, T0).reason).toMatch(/^a \[2Jbx+…$/);
 });
