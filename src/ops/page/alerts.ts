@@ -40,11 +40,15 @@ const countsText = (counts: RecentAlert['counts'], shown: readonly RecentDeliver
     .map((state) => `${many(hidden[state])} more ${state}`);
 };
 
-const acknowledgedLine = ({ acknowledged }: Pick<RecentAlert, 'acknowledged'>): Html =>
-  acknowledged === undefined ? nothing : html`<p class="quiet"><bdi>${cleanLine(acknowledged)}</bdi></p>`;
-
-const coversLine = ({ covers = 0 }: RecentAlert): Html =>
-  covers === 0 ? nothing : quiet(`${counted(covers, 'stored notification says', 'stored notifications say')} the same`);
+/** Who has acknowledged it, and what says the same. */
+const aboutLine = ({ acknowledged, covers = 0 }: Pick<RecentAlert, 'acknowledged' | 'covers'>): Html => {
+  const who = acknowledged === undefined ? [] : [name(acknowledged)];
+  const same = counted(covers, 'stored notification says', 'stored notifications say');
+  const parts = [...who, ...(covers === 0 ? [] : [html`${same} the same`])];
+  return parts.length === 0
+    ? nothing
+    : html`<p class="quiet">${parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)}</p>`;
+};
 
 const destinationsCell = (alert: RecentAlert): Html => {
   const { deliveries, counts } = alert;
@@ -54,7 +58,7 @@ const destinationsCell = (alert: RecentAlert): Html => {
   const more = countsText(counts, deliveries);
   if (deliveries.length === 0) return html`<span class="bad">no destination</span>`;
   const rest = more.length === 0 ? nothing : html`<li class="quiet">${more.join(', ')}</li>`;
-  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>${acknowledgedLine(alert)}${coversLine(alert)}`;
+  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>${aboutLine(alert)}`;
 };
 
 const transactionCell = ({ txHash, explorer, id }: Pick<RecentAlert, 'txHash' | 'explorer' | 'id'>): Html =>
@@ -90,7 +94,7 @@ const tracedAlert = (one: TracedAlert): Html => {
 <dl class="facts">${txHash === undefined ? nothing : html`<div><dt>Transaction</dt><dd>${hash(txHash, explorer)}</dd></div>`}
 <div><dt>Item</dt><dd>${hash(itemId)}</dd></div><div><dt>Alert</dt><dd>${hash(id)}</dd></div>
 ${when('Written', at)}${when('Read', readAt)}</dl>
-${acknowledgedLine(one)}
+${aboutLine(one)}
 <ul class="unmarked">${deliveries.map(tracedDelivery)}</ul>
 ${deliveries.length === 0 ? html`<p class="bad">It had no destination.</p>` : nothing}
 ${more > 0 ? html`<p class="quiet">and ${counted(more, 'more delivery', 'more deliveries')}: tocsin trace ${cleanLine(id)}</p>` : nothing}

@@ -215,7 +215,7 @@ export const knownOf = ({ report: { known }, now, viewer }: PageView): Html =>
   known.length === 0
     ? nothing
     : sectionOf(known, {
-        ...{ anchor: 'known', title: 'Known remarks' },
+        ...{ anchor: 'known', title: 'Known remarks', inSight: 3 },
         number: known.length,
         columns: [
           {
