@@ -82,7 +82,7 @@ const misplaced = ({ like, name, isHidden }: SetupQuestion, answer: string): str
   const [other] = others;
   if (other === undefined) return undefined;
   const isSeen = other.isHidden === true && isHidden !== true ? '; clear this screen if others see it' : '';
-  return `: what was given looks like ${other.name}${isSeen}`;
+  return `: what was given looks like ${other.name.replace(/^the /, 'a ')}${isSeen}`;
 };
 
 interface Fault {

@@ -61,7 +61,7 @@ export const email: ChannelModule<EmailConfig> = {
         id: 'tls',
         name: 'the encryption to the relay',
         text: 'Encryption to the relay: verify, opportunistic, off',
-        todo: 'opportunistic takes any certificate, and off sends in the clear: both are for relays that need no password. If the relay must have TLS, ask for its right name and port.',
+        todo: 'A relay that refuses STARTTLS has no TLS at this port. opportunistic takes any certificate, and off sends in the clear: both are only for a relay without a password, or on this machine.',
         option: { name: 'smtpTls', flag: '--smtp-tls MODE' },
         standard: 'verify',
         blamedBy: /channels\.email\.smtp\.(tls|ca|cert)/,
