@@ -55,7 +55,7 @@ EXPOSE 9464
 # If `ops.probes` has another port, set TOCSIN_HEALTH_URL.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9466/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Last, so that another revision builds nothing else again: docker build --build-arg REVISION=$(git rev-parse HEAD) .
+# Last, so that another revision builds little else again: docker build --build-arg REVISION=$(git rev-parse HEAD) .
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Tocsin" \
       org.opencontainers.image.description="Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks" \
