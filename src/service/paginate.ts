@@ -21,13 +21,14 @@ const createSieve = <T>(identify: (item: T) => string) => {
   ];
   return {
     countNew: (page: Page<T>): number => keysOf(page).filter((key) => !items.has(key)).length,
-    take: (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
+    take: (page: Page<T>): { news: Page<T> & Pick<WalkedPage<T>, 'repeated'>; isRepeat: boolean } => {
       const keys = keysOf(page);
       const areNew = keys.map((key) => isNew(items, key));
       return {
         news: {
           ...page,
           items: page.items.filter((_, index) => areNew[index]),
+          repeated: page.items.filter((_, index) => !areNew[index]),
           malformed: page.malformed.filter((_, index) => areNew[page.items.length + index]),
         },
         // Most pages are empty, and a digest costs more than all else that is done with them.
@@ -58,11 +59,18 @@ export interface WalkOptions {
   pageSize?: number;
 }
 
-export interface WalkedPage<T> extends Page<T> {
+export interface MeasuredPage<T> extends Page<T> {
   /** How many there were on the page, those that came before included. */
   size: number;
   /** Fewer items than a page of this list may hold: there is probably no further page, but only asking can show that. */
   short: boolean;
+}
+
+export interface WalkedPage<T> extends MeasuredPage<T> {
+  /** Items of the page that came before, on it or on another one. */
+  repeated: T[];
+  /** The same as a page before, though that was full: the last page comes again, or the list has more behind this one. */
+  isRepeat: boolean;
 }
 
 const MOST_PAGES = 10_000;
@@ -131,6 +139,8 @@ const createStaleness = (numbering: PageNumbering, isResized: () => boolean, isF
       if (isEmptyAwaited) delete numbering.behindLast;
       return true;
     },
+    /** As `isOver`, where an empty page is not awaited, and behind a page that was full. */
+    isStuck: (): boolean => stale >= STALE_PAGES && !isBehindShort,
     passed: (isFresh: boolean, isShort: boolean): void => {
       stale = isFresh ? Math.min(0, stale) : stale + 1;
       // What comes behind a page that was not full is that page again.
@@ -171,7 +181,8 @@ const createLength = (maxPages: number, maxItems: number) => {
 
 /**
  * Yields every page before it asks for the next, each item once, the first page even when it is empty. A page without new
- * items is yielded as well, empty, unless it is the same as one before: of items with equal identities it may hold more.
+ * items is yielded as well, empty, as of items with equal identities it may hold more; if it is the same as one before, only
+ * from the second full one in a row.
  *
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
  * it is 1 the first comes again and brings nothing new. A page that is skipped for a wrong number would be lost
@@ -191,7 +202,7 @@ export async function* walkPages<T>(
   const sieve = createSieve(identify);
   const { page: first, pageSize } = await fetchFirst(fetchPage, options.pageSize);
   const firstMeasured = measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY);
-  yield { ...sieve.take(first).news, ...firstMeasured };
+  yield { ...sieve.take(first).news, ...firstMeasured, isRepeat: false };
   if (isEmpty(first)) return;
 
   const later = createPages({ fetchPage, first, pageSize, most: options.pageSize, countNew: sieve.countNew });
@@ -218,8 +229,8 @@ export async function* walkPages<T>(
       return;
     }
     const measured = measure(page, numbering, later.fullSize());
-    if (!isRepeat) yield { ...news, ...measured };
     staleness.passed(hasNews || pageNumber === 1, measured.short);
+    if (!isRepeat || staleness.isStuck()) yield { ...news, ...measured, isRepeat };
     next = pageNumber + 1;
   }
 }

@@ -5,7 +5,8 @@
  */
 import { ServiceError } from '../errors.ts';
 import type { ItemDates } from '../item.ts';
-import type { WalkedPage } from './paginate.ts';
+import { iso } from '../time.ts';
+import type { MeasuredPage, WalkedPage } from './paginate.ts';
 
 /** Both bounds are excluded, as the service's filters do; epoch milliseconds. No `before`: open to what comes. */
 export interface Stretch {
@@ -65,7 +66,7 @@ export const isIgnored = (stretch: Stretch, items: readonly ItemDates[]): boolea
   return outside.length * 2 > dated.length;
 };
 
-export interface StretchPage<T> extends WalkedPage<T> {
+export interface StretchPage<T> extends MeasuredPage<T> {
   /** Everything dated before this, by any date that the service may filter by, has been yielded. Epoch milliseconds. */
   settledBefore?: number;
 }
@@ -83,14 +84,25 @@ const MAX_STRETCHES = 20_000;
 const QUIET_WALKS = 5;
 const MAX_WALKS = 15;
 
+const NOTHING = { items: [], malformed: [], size: 0, short: true };
+
 const settled = <T>(before: number | undefined): StretchPage<T>[] =>
-  before === undefined ? [] : [{ items: [], malformed: [], size: 0, short: true, settledBefore: before }];
+  before === undefined ? [] : [{ ...NOTHING, settledBefore: before }];
+
+/** Told as an item that cannot be understood. */
+const unread = <T>({ after, before }: Stretch): StretchPage<T> => {
+  const raw = { after: iso(after), ...(before === undefined ? {} : { before: iso(before) }) };
+  return {
+    ...NOTHING,
+    malformed: [{ problem: 'the same items on page after page, so others of that moment may not be read', raw }],
+  };
+};
 
 /** Yields one walk and notes its items; gives how many came more than once in it. */
 async function* walkOnce<T>(pages: AsyncIterable<WalkedPage<T>>, note: (item: T) => void) {
   let twice = 0;
   for await (const page of pages) {
-    twice += page.size - page.items.length - page.malformed.length;
+    if (!page.isRepeat) twice += page.size - page.items.length - page.malformed.length;
     for (const item of page.items) note(item);
     yield page;
   }
@@ -116,21 +128,52 @@ async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stre
 /** Pages that are read before a stretch is cut: enough to know where, and few enough to go on soon. */
 const LOOKED_AT = 10;
 
-/** Yields a stretch's first pages; gives the dates of each that had something on it. */
+interface Looked {
+  dates: ItemDates[];
+  isRepeat: boolean;
+  /** It has an item twice, or one of a page before. */
+  hasRepeated: boolean;
+}
+
+/** Yields a stretch's first pages; gives of each that had something on it what shows where to cut. */
 async function* firstPages<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
-  const pages: ItemDates[][] = [];
+  const pages: Looked[] = [];
   for await (const page of walk(stretch)) {
     yield page;
-    if (page.size > 0) pages.push(page.items.map(datesOf));
-    if (pages.length >= LOOKED_AT) break;
+    const { items, repeated, isRepeat } = page;
+    const dates = [...items, ...repeated].map(datesOf);
+    if (page.size > 0) pages.push({ dates, isRepeat, hasRepeated: repeated.length > 0 });
+    if (pages.filter((one) => !one.isRepeat).length >= LOOKED_AT) break;
   }
   return pages;
+}
+
+/** A service that repeats its last page has no item twice on the first, and few pages come again. */
+const FEW_REPEATS = 2;
+
+/** Whether the list had more than what its pages repeated. */
+const isUnread = (first: Looked, others: readonly Looked[]): boolean =>
+  others.filter(({ isRepeat }) => isRepeat).length > (first.hasRepeated ? 0 : FEW_REPEATS);
+
+/** Into which parts to cut; none where that cannot be, `deaf` where the service ignores the bounds. */
+const partsOf = (stretch: Stretch, first: Looked, others: readonly Looked[]): Stretch[] | 'deaf' => {
+  const seen = [first, ...others].flatMap(({ dates }) => dates);
+  if (isIgnored(stretch, seen)) return 'deaf';
+  const cuts = cutsOf(stretch, seen, first.dates.length);
+  return cuts.length === 0 ? [] : cutAt(stretch, cuts);
+};
+
+/** The rest of a stretch whose first pages were read. */
+async function* readUncut<T>(reader: StretchReader<T>, stretch: Stretch, first: Looked, others: readonly Looked[]) {
+  if (isUnread(first, others)) yield unread<T>(stretch);
+  if (others.some(({ isRepeat }) => !isRepeat)) yield* walkAgain(reader, stretch, first.dates.length);
 }
 
 /**
  * Yields each page before it asks for the next; items may come several times. The earlier parts of a stretch are read
  * first, so that what is settled grows. Where the service ignores the bounds, or more items than a page holds
- * have the same date, the pages are walked several times instead.
+ * have the same date, the pages are walked several times instead. The same page again and again may hide others: what is
+ * dated otherwise is read, and of what is not it says so.
  */
 export async function* readStretches<T>(
   reader: StretchReader<T>,
@@ -142,18 +185,16 @@ export async function* readStretches<T>(
     if (stretch === undefined) return;
     if (read >= MAX_STRETCHES)
       throw new ServiceError('unreadable', `the list does not end after ${read} readings`, { bound: 'list-readings' });
-    const [first = [], ...others] = yield* firstPages(reader, stretch);
-    if (others.length === 0) {
+    const [first, ...others] = yield* firstPages(reader, stretch);
+    if (first === undefined || others.length === 0) {
       yield* settled<T>(stretch.before);
       continue;
     }
-    const seen = [first, ...others].flat();
-    if (isIgnored(stretch, seen)) return yield* walkAgain(reader, { after }, first.length);
-    const cuts = cutsOf(stretch, seen, first.length);
-    if (cuts.length > 0) waiting.push(...cutAt(stretch, cuts).toReversed());
-    else {
-      yield* walkAgain(reader, stretch, first.length);
-      yield* settled<T>(stretch.before);
-    }
+    const parts = partsOf(stretch, first, others);
+    if (parts === 'deaf') return yield* readUncut(reader, { after }, first, others);
+    waiting.push(...parts.toReversed());
+    if (parts.length > 0) continue;
+    yield* readUncut(reader, stretch, first, others);
+    yield* settled<T>(stretch.before);
   }
 }

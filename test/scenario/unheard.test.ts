@@ -130,3 +130,26 @@ test.each([
     expect(await daemon.metric('tocsin_trouble', { trouble: 'misfits' })).toBe(1);
   },
 );
+
+test('copies of one finding on more pages than a walk looks at hide nothing that is dated later, and are told', async () => {
+  const { world, service, owner, told, daemon } = await watch(['Vault'], FALLBACK);
+  const at = service.now() - 10_000;
+  const copy = { _id: 'ab'.repeat(12), txHash: HASH, createdAt: at, updatedAt: at, txTimestamp: at };
+  for (let n = 0; n < 2600; n += 1) service.insertInspection({ protocol: 'Vault', assessment: 'critical', ...copy });
+  await told(owner('Vault'), HASH);
+  const { txHash } = service.insertInspection({ protocol: 'Vault', assessment: 'critical' });
+  await told(owner('Vault'), txHash);
+  await told(ONCALL, 'the same items on page after page');
+  expect(mailsTo(world, owner('Vault'), HASH)).toHaveLength(1);
+  expect((await daemon.status()).troubles.map(({ name }) => name)).toContain('misfits');
+});
+
+test('equal notifications of a neighbour hide no stored notification that is dated later', async () => {
+  const { service, owner, told } = await watch(['Vault', 'Decoy']);
+  const createdAt = service.now() - 10_000;
+  for (let n = 0; n < 2600; n += 1)
+    service.insertNotification({ protocol: 'Decoy', message: 'Self test. Nothing moved', createdAt });
+  await told(owner('Decoy'), 'Self test');
+  service.insertNotification({ protocol: 'Vault', message: 'All of the vault went out' });
+  await told(owner('Vault'), 'All of the vault went out');
+});

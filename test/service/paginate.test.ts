@@ -213,7 +213,9 @@ describe('what is asked for', () => {
     for (const beyond of ['empty', 'null', 'last'] as const) {
       const { asked, pages } = await walkList(plain({ ids: [], beyond }));
       expect(asked).toEqual([undefined]);
-      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0, size: 0, short: false }]);
+      const says = { pageNumber: 1, total: 0 };
+      const none = { items: [], malformed: [], repeated: [], size: 0, short: false, isRepeat: false };
+      expect(pages).toEqual([{ ...none, ...says }]);
     }
   });
 
@@ -355,7 +357,19 @@ test('a page with nothing new that is no page of before is shown without items: 
     [1, 0],
   ]);
   const again = await walkList(plain({ firstPage: 1, pageSize: 4, ids: idsUpTo(4), beyond: 'last' }));
-  expect(again.pages).toHaveLength(1);
+  // Once it is the same as one before only the second in a row is shown, as what it is.
+  expect(again.pages.map(({ isRepeat }) => isRepeat)).toEqual([false, true]);
+});
+
+test('the same full page again and again is shown, with the items that came before: there may be more behind it', async () => {
+  const ids = [...Array.from({ length: 100 }, () => 'copy'), 'behind'];
+  const numbering: PageNumbering = { behindLast: 'empty' };
+  const { pages } = await walkList(plain({ firstPage: 0, pageSize: 2, ids }), { numbering });
+  expect(pages.filter(({ isRepeat }) => isRepeat)).toHaveLength(19);
+  expect(pages.at(-1)).toMatchObject({ size: 2, short: false, items: [], repeated: [{ id: 'copy' }, { id: 'copy' }] });
+  // Behind a page that was not full it is that page again.
+  const short = await walkList(plain({ firstPage: 0, ids: idsUpTo(5), beyond: 'last' }), { numbering });
+  expect(short.pages.every(({ isRepeat }) => !isRepeat)).toBe(true);
 });
 
 test('a page of before in another order is the same page', async () => {
@@ -365,7 +379,10 @@ test('a page of before in another order is the same page', async () => {
     const ids = turn % 2 === 0 ? idsUpTo(3).toReversed() : idsUpTo(3);
     return answer(plain({ ids, pageSize: 4, echo: 'missing', beyond: 'last' }), asked);
   });
-  expect(pages.map(({ size }) => size)).toEqual([3]);
+  expect(pages.map(({ isRepeat, items }) => [isRepeat, items.length])).toEqual([
+    [false, 3],
+    [true, 0],
+  ]);
 });
 
 describe('malformed items', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ItemDates } from '../../src/item.ts';
-import { walkPages } from '../../src/service/paginate.ts';
+import { type PageNumbering, walkPages } from '../../src/service/paginate.ts';
 import {
   cutAt,
   cutsOf,
@@ -34,6 +34,8 @@ interface FakeService {
   deaf?: 'after' | 'before' | 'both';
   /** Called before each answer with how many there were. */
   onAsked?(times: number): void;
+  /** What a page behind the last is; by default empty. */
+  beyond?: 'last';
   /** What is shown of the dates. */
   show?(dates: Row['dates']): ItemDates;
 }
@@ -51,6 +53,7 @@ const datesOf = ({ dates }: Shown): ItemDates => dates;
 const open = (fake: FakeService) => {
   const { field = 'createdAt', order = byCreation, deaf, show = (dates) => dates } = fake;
   let asked = 0;
+  const learned: PageNumbering = {};
   const walk = ({ after, before = Number.POSITIVE_INFINITY }: Stretch, size?: number) =>
     walkPages(
       async (pageNumber = 0) => {
@@ -62,11 +65,13 @@ const open = (fake: FakeService) => {
             (deaf === 'before' || deaf === 'both' || dates[field] < before),
         );
         const pageSize = Math.min(size ?? fake.pageSize, fake.pageSize);
-        const items = order(found).slice(pageNumber * pageSize, (pageNumber + 1) * pageSize);
+        const last = Math.max(0, Math.ceil(found.length / pageSize) - 1);
+        const page = fake.beyond === 'last' ? Math.min(pageNumber, last) : pageNumber;
+        const items = order(found).slice(page * pageSize, (page + 1) * pageSize);
         return { items: items.map(({ id, dates }) => ({ id, dates: show(dates) })), malformed: [] };
       },
       ({ id }) => id,
-      { numbering: { behindLast: 'empty' } },
+      { numbering: fake.beyond === 'last' ? learned : { behindLast: 'empty' } },
     );
   return {
     asked: () => asked,
@@ -210,6 +215,55 @@ describe('a reading', () => {
     const pages = await open({ rows, pageSize: 10, show }).read(T0 - 1);
     expect(idsOf(pages)).toHaveLength(90);
     for (const { settledBefore = 0 } of pages) expect(settledBefore % 1000).toBe(0);
+  });
+
+  describe('of more copies of one item than a walk looks at', () => {
+    const copies = (count: number, everyMs: number): Row[] =>
+      Array.from({ length: count }, (_, n) => row('copy', T0 + n * everyMs));
+    const drain = row('drain', T0 + 60_000);
+    const problems = (pages: readonly StretchPage<Shown>[]) =>
+      pages.flatMap(({ malformed }) => malformed.map(({ problem }) => problem));
+
+    test.each([
+      ['of one moment', 0],
+      ['of a moment each', 1],
+    ])('reads what is dated later, of copies %s', async (_what, everyMs) => {
+      const service = open({ rows: [...copies(400, everyMs), drain], pageSize: 10 });
+      expect(idsOf(await service.read(T0 - 1))).toEqual(['copy', 'drain']);
+      expect(service.asked()).toBeLessThan(200);
+    });
+
+    test('reads what is dated earlier, in whatever order it comes', async () => {
+      const service = open({ rows: [...copies(400, 0), row('drain', T0 - 5000)], pageSize: 10, order: (rows) => rows });
+      expect(idsOf(await service.read(T0 - 9000))).toEqual(['copy', 'drain']);
+    });
+
+    test('says that others of the same moment may not be read', async () => {
+      const rows = [...copies(400, 0), row('drain', T0)];
+      const pages = await open({ rows, pageSize: 10 }).read(T0 - 1);
+      expect(problems(pages)).toEqual(['the same items on page after page, so others of that moment may not be read']);
+      expect(problems(await open({ rows: copies(30, 0), pageSize: 10 }).read(T0 - 1))).toEqual([]);
+    });
+
+    test('and of copies of one page, each item once on it', async () => {
+      const ids = Array.from({ length: 10 }, (_, n) => `i-${n}`);
+      const page = ids.map((id) => row(id, T0));
+      const pages = await open({ rows: [...Array.from({ length: 40 }, () => page).flat(), drain], pageSize: 10 }).read(
+        T0 - 1,
+      );
+      expect(idsOf(pages)).toEqual([...ids, 'drain']);
+      expect(problems(pages)).toHaveLength(1);
+    });
+  });
+
+  test('of a last page that comes for ever is one of a quiet list, and nothing strange', async () => {
+    for (const rows of [upTo(1), upTo(10)]) {
+      const service = open({ rows, pageSize: 10, beyond: 'last' });
+      const pages = await service.read(T0 - 1);
+      expect(idsOf(pages)).toHaveLength(rows.length);
+      expect(pages.flatMap(({ malformed }) => malformed)).toEqual([]);
+      expect(service.asked()).toBeLessThan(15);
+    }
   });
 
   test('without any date that can be read is still complete', async () => {

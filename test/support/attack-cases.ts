@@ -76,9 +76,10 @@ export const ATTACK_CASES: Readonly<Record<string, number>> = {
   'test/scenario/secrets.test.ts': 1,
   'test/scenario/tripwire-attacks.test.ts': 5,
   'test/scenario/tripwire.test.ts': 2,
-  'test/scenario/unheard.test.ts': 9,
+  'test/scenario/unheard.test.ts': 11,
   'test/secret.test.ts': 16,
   'test/service/bounds.test.ts': 22,
+  'test/service/stretches.test.ts': 5,
 };
 
 /** Files with tests that try several things each. */
