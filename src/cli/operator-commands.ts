@@ -47,9 +47,9 @@ const muteCommands = ({ command, group }: CommandMaker): Command => {
 
 const knownCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./known.ts');
-  return group('known', 'standing remarks that somebody knows of: they are shown, and count nothing', [
+  return group('known', 'mark remarks of status as known: they are still shown, but do not count', [
     command('add <id>', load, 'addKnown')
-      .description('mark a remark as known, by the id that status shows; once more to change reason or end')
+      .description('mark a remark as known, by the id that status shows; again, to change reason or end')
       .requiredOption('--reason <text>', 'why it may stay so')
       .option('--until <end>', 'a duration like 30d, a date, or a date-time; at most 365d from now; default: 30d')
       .option('--author <name>', 'who knows of it; default: the user and host of this command'),
