@@ -164,6 +164,8 @@ return { about, counts, shown }`;
 
 /** Of the latest alerts, to find those that no other one covers. */
 const MOST_LOOKED_AT = 5000;
+/** Alerts of one transaction that are looked at for this. */
+const MOST_OF_ONE = 20;
 
 type Answer = [about: string, counts: number[], shown: string[]];
 
@@ -181,11 +183,12 @@ const outlineOf = (id: string, [about, counts, shown]: Answer, isCovered: boolea
 
 export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
   const keys = ledgerKeys(prefix);
+  const transactions = createTransactions(redis, keys);
 
   /** Whether it is covered, by id. In a storm hundreds may be, and take no place of the others. */
   const newest = async (most: number): Promise<Map<Alert['id'], boolean>> => {
     const found = new Map<Alert['id'], boolean>();
-    const left = { own: most, covered: 2 * most };
+    const left = { own: most, covered: most };
     const take = (id: Alert['id'], isCovered: boolean): void => {
       const kind = isCovered ? 'covered' : 'own';
       if (left[kind] > 0) found.set(id, isCovered);
@@ -200,14 +203,26 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
     return found;
   };
 
+  /** Alerts of these transactions that others cover. */
+  const coveredOf = async (hashes: Iterable<string>): Promise<Map<Alert['id'], boolean>> => {
+    const found = await Promise.all([...hashes].map(transactions.alertsOf));
+    const ids = found.flatMap((some) => some.slice(0, MOST_OF_ONE));
+    const covered = ids.length === 0 ? [] : await redis.zmscore(keys.covered, ...ids);
+    return new Map(ids.filter((_, index) => covered[index] != null).map((id) => [id, true]));
+  };
+
   return {
-    /** The latest alerts by date, newest first, and with them some that others cover; at most `deliveries` of each. */
+    /** The latest alerts by date, newest first, then what they cover; at most `deliveries` of each. */
     latest: async (alerts: number, deliveries: number): Promise<AlertOutline[]> => {
-      const found = await newest(alerts);
       const ask = (batch: ChainableCommander, id: string) =>
         batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
-      const answers = (await askEach(redis, found.keys(), ask)) as Answer[];
-      return [...found].flatMap(([id, isCovered], index) => outlineOf(id, answers[index] ?? ['', [], []], isCovered));
+      const read = async (ids: ReadonlyMap<Alert['id'], boolean>): Promise<AlertOutline[]> => {
+        const answers = (await askEach(redis, ids.keys(), ask)) as Answer[];
+        return [...ids].flatMap(([id, isCovered], index) => outlineOf(id, answers[index] ?? ['', [], []], isCovered));
+      };
+      const own = (await read(await newest(alerts))).filter(({ isCovered }) => !isCovered);
+      const covered = await read(await coveredOf(new Set(own.flatMap(({ alert }) => alert.txHash ?? []))));
+      return [...own, ...covered.filter(({ isCovered }) => isCovered)];
     },
     /** How many alerts are dated in each of these spans, in epoch milliseconds, without those that others cover; the end is excluded. */
     counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> => {

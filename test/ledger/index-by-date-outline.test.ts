@@ -1,18 +1,24 @@
 /** Alerts in short: the latest ones, what became of them, and a few deliveries of each, however many there are. */
 import { expect, test } from 'vitest';
+import type { Alert } from '../../src/alert.ts';
+import { createCoveredDeliveries } from '../../src/features/correlation/correlate.ts';
 import { createOutlines } from '../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { ledgerKeys } from '../../src/ledger/record.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
 const AT = '2026-11-20T12:00:00.000Z';
+const SLACK = destinationOf('slack', 'C1');
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const cover = (id: string) => redis.zadd(ledgerKeys(prefix).covered, T0, id);
+  const covered = createCoveredDeliveries(redis, prefix, () => T0);
+  const cover = async (alert: Alert, by: string): Promise<void> => {
+    await covered.end(alert, SLACK, by);
+    await covered.everywhere(alert);
+  };
   return { cover, ledger: createLedger(redis, prefix, () => T0), outlines: createOutlines(redis, prefix) };
 };
 
@@ -57,8 +63,19 @@ test('hundreds that others cover take no place of those that nobody covers', asy
   const own = [of(1, 0), of(2, 1)];
   const covered = Array.from({ length: 700 }, (_, n) => of(n + 3, 2));
   await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts: [...own, ...covered] }]);
-  for (const { id } of covered) await cover(id);
-  const shown = (await outlines.latest(2, 5)).map(({ alert }) => alert.id);
-  expect(shown.slice(-2)).toEqual([own[1]?.id, own[0]?.id]);
-  expect(shown).toHaveLength(2 + 4);
+  for (const one of covered) await cover(one, 'another');
+  expect((await outlines.latest(2, 5)).map(({ alert }) => alert.id)).toEqual([own[1]?.id, own[0]?.id]);
+});
+
+test('what an alert of the list covers comes with it, whenever that was written', async () => {
+  const { cover, ledger, outlines } = setUp();
+  const [own, same, other] = [makeAlert(1, { at: AT }), makeAlert(2, { at: '2026-11-01T00:00:00.000Z' }), makeAlert(3)];
+  const notification = { ...same, txHash: own.txHash ?? expect.unreachable() };
+  await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts: [own, notification, other] }]);
+  await cover(notification, own.id);
+  await cover(other, 'another');
+  expect((await outlines.latest(1, 5)).map(({ alert, isCovered }) => [alert.id, isCovered])).toEqual([
+    [own.id, false],
+    [notification.id, true],
+  ]);
 });

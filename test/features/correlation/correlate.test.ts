@@ -86,7 +86,7 @@ describe('a notification that names a transaction', () => {
 
   test('counts in no list where it is covered wherever it goes, until it is sent again', async () => {
     const { ledger, outlines, uncovered, expectAt, rest } = setUp();
-    const notification = naming(1);
+    const notification = { ...naming(1), txHash: hashOf(1).toLowerCase() };
     const day = { from: 0, to: Date.now() + 86_400_000 };
     const listed = async () => {
       const [count] = await outlines.counts([day]);
