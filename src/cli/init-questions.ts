@@ -61,32 +61,31 @@ const givenFor = ({ options, variables: { given, known } }: Setup, question: Set
 const sourceOf = ({ option, variable }: SetupQuestion): string =>
   [option?.flag, variable === undefined ? undefined : `the variable ${variable}`].filter(Boolean).join(' or ');
 
+const isDue = ({ isDue: rule }: SetupQuestion, answers: Part['answers']): boolean => rule?.(answers) !== false;
+
 /** Options and variables without which nobody can go on where nobody can be asked. */
 export const missingFor = (setup: Setup, questions: readonly SetupQuestion[]): string[] => {
   const answers: Record<string, string> = {};
   return questions.flatMap((question) => {
     const answer = givenFor(setup, question) ?? question.standard;
     if (answer !== undefined) answers[question.id] = answer;
-    const isNeeded = question.onlyWhenBlamed !== true && question.isDue?.(answers) !== false;
+    const isNeeded = question.onlyWhenBlamed !== true && isDue(question, answers);
     return answer === undefined && isNeeded ? [sourceOf(question)] : [];
   });
 };
 
 /** An answer that belongs to another question, which people paste by mistake. */
-const misplaced = ({ like, name, isHidden }: SetupQuestion, answer: string): string | undefined => {
+const misplaced = ({ like, isHidden }: SetupQuestion, answer: string): string | undefined => {
   if (like === undefined || like.test(answer)) return undefined;
-  const others = CHANNEL_KINDS.flatMap((kind) => [
-    ...kindFacts(kind).setup.questions,
-    kindFacts(kind).setup.address,
-  ]).filter((other) => other.name !== name && other.like?.test(answer));
-  const [other] = others;
+  const all = CHANNEL_KINDS.flatMap((kind) => [...kindFacts(kind).setup.questions, kindFacts(kind).setup.address]);
+  const other = all.find((one) => one.like?.test(answer));
   if (other === undefined) return undefined;
   const isSeen = other.isHidden === true && isHidden !== true ? '; clear this screen if others see it' : '';
   return `: what was given looks like ${other.name.replace(/^the /, 'a ')}${isSeen}`;
 };
 
 interface Fault {
-  blamed: readonly SetupQuestion[];
+  blamed: readonly [SetupQuestion, ...SetupQuestion[]];
   /** Goes on from the name of the first of them. */
   text: string;
 }
@@ -98,20 +97,17 @@ const inOwnWords = (text: string, questions: readonly SetupQuestion[]): string =
     text.replace(/[:;] [^:;]*channels\..*?(\)?)$/s, '$1'),
   );
 
-const isDue = ({ isDue: rule }: SetupQuestion, answers: Part['answers']): boolean => rule?.(answers) !== false;
-
-/** Those that a failure blames, else the one that was answered last. */
-const blame = ({ questions }: Part, last: SetupQuestion, words: string): readonly SetupQuestion[] => {
-  const blamed = questions.filter(({ blamedBy }) => blamedBy?.test(words));
-  return blamed.length === 0 ? [last] : blamed;
-};
-
-const faultOf = (part: Part, last: SetupQuestion, error: unknown): Fault => {
+/** What is wrong with an answer: that of the questions that the failure blames, else the last one. Rethrows anything else. */
+const faultOf = ({ questions }: Part, last: SetupQuestion, error: unknown): Fault => {
+  const blame = (words: string): Fault['blamed'] | undefined => {
+    const [first, ...others] = questions.filter(({ blamedBy }) => blamedBy?.test(words));
+    return first && [first, ...others];
+  };
   if (error instanceof ConfigError) {
     const { path, rule } = error.problems[0] ?? { path: '', rule: '' };
-    const blamed = part.questions.filter(({ blamedBy }) => blamedBy?.test(path));
+    const blamed = blame(path);
     // Such as of a proxy in the environment, or of `--api-url`.
-    if (blamed.length === 0) throw error;
+    if (blamed === undefined) throw error;
     return { blamed, text: rule };
   }
   const message = messageOf(error);
@@ -119,10 +115,11 @@ const faultOf = (part: Part, last: SetupQuestion, error: unknown): Fault => {
     const isKey = error.reason === 'unauthorized';
     const said = message.replace(/^main: /, '');
     const text = isKey ? `: the monitoring service does not take it (${said})` : `: ${said}`;
-    return { blamed: blame(part, last, isKey ? 'services.0.apiKey' : 'services.0.baseUrl'), text };
+    return { blamed: blame(isKey ? 'services.0.apiKey' : 'services.0.baseUrl') ?? [last], text };
   }
-  const todo = error instanceof DeliveryError ? error.explanation?.todo : undefined;
-  return { blamed: blame(part, last, `${message} ${todo}`), text: `: ${inOwnWords(message, part.questions)}` };
+  if (!(error instanceof DeliveryError)) throw error;
+  const blamed = blame(`${message} ${error.explanation?.todo}`) ?? [last];
+  return { blamed, text: `: ${inOwnWords(message, questions)}` };
 };
 
 /** As the daemon would read it, with the variables that are given. */
@@ -135,9 +132,6 @@ export const whileTrying = <T>({ context }: Setup, work: Promise<T>): Promise<T>
   progress.show('Trying it ...');
   return work.finally(progress.end);
 };
-
-/** What may be wrong with an answer; anything else ends the command. */
-const FAULTS = [ConfigError, DeliveryError, ServiceError];
 
 /** What is wrong with the answers so far; undefined where nothing is found. */
 const findFault = async (setup: Setup, part: Part, question: SetupQuestion): Promise<Fault | undefined> => {
@@ -159,7 +153,6 @@ const findFault = async (setup: Setup, part: Part, question: SetupQuestion): Pro
     return undefined;
   } catch (error) {
     if (context.signal.aborted) throw new UsageError(STOPPED);
-    if (!FAULTS.some((known) => error instanceof known)) throw error;
     return faultOf(part, question, error);
   }
 };
@@ -169,7 +162,7 @@ const keep = ({ variables: { given } }: Setup, { answers }: Part, { id, variable
   if (variable !== undefined && answer !== '') given[variable] = answer;
 };
 
-const tooOften = ({ name }: SetupQuestion): UsageError =>
+const tooOften = ({ name }: Pick<SetupQuestion, 'name'>): UsageError =>
   new UsageError(`${name} was asked for ${MOST_TRIES} times, and no answer can be used: nothing was written`);
 
 /** What stands for an empty answer, as the question shows it. */
@@ -200,7 +193,6 @@ const put = async (setup: Setup, part: Part, question: SetupQuestion): Promise<b
 };
 
 const tell = ({ context: { ask, warn } }: Setup, { blamed: [first], text }: Fault): void => {
-  if (first === undefined) return;
   const source = ask === undefined ? ` (${sourceOf(first)})` : '';
   warn(`FAIL  ${first.name}${source}${text.startsWith(':') ? '' : ' '}${text}\n      ${first.todo}\n`);
 };
@@ -208,7 +200,7 @@ const tell = ({ context: { ask, warn } }: Setup, { blamed: [first], text }: Faul
 /** Where nobody can be asked for another answer. */
 const giveUp = ({ blamed: [first] }: Fault): UsageError =>
   new UsageError(
-    `${first?.name} failed; nothing was written. Mend it${first === undefined ? '' : ` by ${sourceOf(first)}`}, or give --no-check to write the config without asking`,
+    `${first.name} failed; nothing was written. Mend it by ${sourceOf(first)}, or give --no-check to write the config without asking`,
   );
 
 const answerFirst = async (setup: Setup, part: Part, question: SetupQuestion): Promise<boolean> => {
@@ -255,5 +247,5 @@ export const askWhether = async ({ context: { ask, warn } }: Setup, question: st
     if (/^(y(es)?|no?)$/i.test(answer.trim())) return /^y/i.test(answer.trim());
     warn('Type y or n.\n');
   }
-  throw new UsageError(`y or n was asked for ${MOST_TRIES} times: nothing was written`);
+  throw tooOften({ name: 'y or n' });
 };
