@@ -30,11 +30,18 @@ const ASSET = {
   ...{ admins: [`0x${'5a'.repeat(20)}`], privilegedMethods: ['pause()'] },
 };
 
+interface WatchOptions extends WorldOptions {
+  channels?: SandboxChannel[];
+  limits?: Partial<Limits>;
+  /** The daemon's clock. */
+  now?(): number;
+}
+
 /** A daemon that watches these protocols. `channels`: of the first one, instead of its reader's mailbox. */
 export const watch = async (
   names: readonly string[],
   changes: Tree = {},
-  { channels, limits = {}, ...options }: WorldOptions & { channels?: SandboxChannel[]; limits?: Partial<Limits> } = {},
+  { channels, limits = {}, now = Date.now, ...options }: WatchOptions = {},
 ) => {
   const config = { poll: { catalogEvery: '300ms' }, ...changes };
   const protocols = names.map((name) => ({ name, assets: [ASSET] }));
@@ -44,7 +51,7 @@ export const watch = async (
   for (const name of names) service.replaceChannels({ protocol: name }, email(owner(name)));
   const [first = ''] = names;
   if (channels !== undefined) service.replaceChannels({ protocol: first }, channels);
-  const daemon = await world.start({ limits: { lastingMs: 1000, ...limits } });
+  const daemon = await world.start({ limits: { lastingMs: 1000, ...limits }, now });
   await daemon.watching();
   const console = await openConsole(world);
   await until('it is watched', async () => {

@@ -153,3 +153,18 @@ test('equal notifications of a neighbour hide no stored notification that is dat
   service.insertNotification({ protocol: 'Vault', message: 'All of the vault went out' });
   await told(owner('Vault'), 'All of the vault went out');
 });
+
+test('a stored notification is not covered by an inspection of its transaction that was heard long before', async () => {
+  let behindMs = 90_000;
+  const now = () => Date.now() - behindMs;
+  const { world, owner, told, critical, console } = await watch(['Vault'], { alerts: { correlate: true } }, { now });
+  critical('Vault', HASH);
+  await told(owner('Vault'), HASH);
+  world.notification('Vault', `Self test in ${HASH}`);
+  const covered = async () => (await console.run('trace', HASH)).out.includes('covers it');
+  await until('what is stored beside it is covered', covered);
+  behindMs = 0;
+  world.notification('Vault', `All of the vault went out in ${HASH}`);
+  await told(owner('Vault'), 'All of the vault went out');
+  expect(mailsTo(world, owner('Vault'), 'Self test')).toEqual([]);
+});

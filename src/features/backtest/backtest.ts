@@ -112,7 +112,8 @@ export const createSimulation = (dependencies: SimulationDependencies) => {
   });
   return {
     /** The alerts of one read are dispatched at that moment, in epoch milliseconds. */
-    dispatchAt: (at: number, alerts: readonly Alert[]): void => timeline.add(at, () => dispatch(alerts)),
+    dispatchAt: (at: number, alerts: readonly Alert[]): void =>
+      timeline.add(at, () => dispatch(alerts.map((alert) => ({ ...alert, readAt: iso(at) })))),
     /** Resolves when everything is delivered. */
     run: timeline.run,
     /** Stored notifications that an inspection covers at one destination or more. */

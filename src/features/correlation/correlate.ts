@@ -11,11 +11,11 @@ import { type DeliveryRecord, ledgerKeys, RETENTION_SECONDS, targetOf } from '..
 import { createWrites } from '../../ledger/writes.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { transactionsIn } from '../../service/feed.ts';
-import { iso } from '../../time.ts';
+import { iso, MINUTE_MS } from '../../time.ts';
 
 /** What the ledger says of an alert that names a transaction. */
 export interface Recorded {
-  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'followUp'>;
+  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'followUp' | 'at' | 'readAt'>;
   deliveries: readonly { state: string; destination: { id: string } }[];
 }
 
@@ -28,23 +28,37 @@ const isInspection = ({ source, type, followUp }: Recorded['alert']): boolean =>
 /** Deliveries that people have, or will have. */
 const SENT: readonly string[] = ['delivered', 'waiting'];
 
+/** The service writes both of one finding, and polls bring them, within this time. */
+const NEAR_MS = MINUTE_MS;
+
+/** Near the time between the writing of a notification and its reading, which an outage may hold up. */
+const isNear = (at: number, notification: Pick<Alert, 'at' | 'readAt'>): boolean => {
+  const readAt = Date.parse(notification.readAt);
+  return at >= Math.min(Date.parse(notification.at), readAt) - NEAR_MS && at <= readAt + NEAR_MS;
+};
+
 /**
  * The inspection's alert that covers a notification at a destination: an inspection of the same protocol has to be sent
- * there for every transaction that it names. Of another one, which anybody may have made, people think less.
- * `byTransaction`: the records of each of them, never empty.
+ * there for every transaction that it names. Of another one, which anybody may have made, people think less. So they do of
+ * one that was there before: the first that was sent has to be near, by when Tocsin read it. `byTransaction`: the records of
+ * each, never empty.
  */
 export const coveringAlertAt = (
-  { service, protocol }: Alert,
+  notification: Alert,
   destination: string,
   byTransaction: readonly (readonly Recorded[])[],
 ): Alert['id'] | undefined => {
   const isCovering = ({ alert, deliveries }: Recorded): boolean =>
-    alert.service === service &&
-    alert.protocol === protocol &&
+    alert.service === notification.service &&
+    alert.protocol === notification.protocol &&
     isInspection(alert) &&
     deliveries.some(({ state, destination: { id } }) => id === destination && SENT.includes(state));
-  const covering = byTransaction.map((records) => records.find(isCovering));
-  return covering.every((one) => one !== undefined) ? covering[0]?.alert.id : undefined;
+  const covering = byTransaction.map((records) => {
+    const sent = records.filter(isCovering).map(({ alert }) => ({ id: alert.id, readAt: Date.parse(alert.readAt) }));
+    return sent.toSorted((a, b) => a.readAt - b.readAt)[0];
+  });
+  const areNear = covering.every((first) => first !== undefined && isNear(first.readAt, notification));
+  return areNear ? covering[0]?.id : undefined;
 };
 
 export type CoveredDeliveries = ReturnType<typeof createCoveredDeliveries>;
@@ -168,18 +182,20 @@ export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: Correl
 
 /**
  * Which stored notifications of a history its inspections cover: the rule of live alerts, over what is sent again and not
- * over the ledger. The inspections have to come first.
+ * over the ledger, by when they were written. The inspections have to come first.
  */
 export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>) => {
   const { isOn } = correlationSettings(config);
-  /** By destination, service and protocol, the transactions of the inspections that are sent there. */
-  const sent = new Map<string, Set<string>>();
+  /** By destination, service and protocol, the transactions of the inspections that are sent there, with the first one's date. */
+  const sent = new Map<string, Map<string, number>>();
   const keyOf = ({ service, protocol }: Alert, { id }: Destination): string => `${id} ${service} ${protocol}`;
 
   const note = (alert: Alert, destinations: readonly Destination[]): void => {
     if (alert.txHash === undefined || !isInspection(alert)) return;
+    const [hash, at] = [alert.txHash.toLowerCase(), Date.parse(alert.at)];
     for (const destination of destinations) {
-      getOrCreate(sent, keyOf(alert, destination), () => new Set()).add(alert.txHash.toLowerCase());
+      const first = getOrCreate(sent, keyOf(alert, destination), () => new Map<string, number>());
+      first.set(hash, Math.min(at, first.get(hash) ?? at));
     }
   };
 
@@ -189,6 +205,8 @@ export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>
     note(alert, destinations);
     const hashes = transactionsComparedBy({ ...alert, replay: false });
     if (hashes.length === 0) return [...destinations];
-    return destinations.filter((one) => !hashes.every((hash) => sent.get(keyOf(alert, one))?.has(hash)));
+    const isCovered = (first: number | undefined): boolean =>
+      first !== undefined && isNear(first, { at: alert.at, readAt: alert.at });
+    return destinations.filter((one) => !hashes.every((hash) => isCovered(sent.get(keyOf(alert, one))?.get(hash))));
   };
 };

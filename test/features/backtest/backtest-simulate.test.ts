@@ -98,7 +98,8 @@ test('an alert that a mute hides from two destinations is one', async () => {
 });
 
 test('a notification is not sent where an inspection covers it, whichever of the two polls comes first', async () => {
-  const notification = notificationAlert(`Critical: ${hashOf(1)}`);
+  const { at, readAt } = makeAlert(1);
+  const notification = notificationAlert(`Critical: ${hashOf(1)}`, { at, readAt });
   for (const after of [0, 1000, -1000]) {
     const { sent, correlated } = await simulate(
       [

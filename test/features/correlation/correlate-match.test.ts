@@ -1,11 +1,19 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { coveringAlertAt, mayBeCovered, type Recorded } from '../../../src/features/correlation/correlate.ts';
 import { notificationAlert } from '../../support/alerts.ts';
 
 const NOTIFICATION = notificationAlert('Something was seen');
 
-const { service, protocol } = NOTIFICATION;
-const TOLD = { id: 'alert-1', service, protocol, source: 'inspections', type: 'inspection.critical' } as const;
+const { service, protocol, at, readAt } = NOTIFICATION;
+const TOLD = {
+  at,
+  readAt,
+  id: 'alert-1',
+  service,
+  protocol,
+  source: 'inspections',
+  type: 'inspection.critical',
+} as const;
 
 const recorded = (alert: Partial<Recorded['alert']> = {}, state = 'delivered', id = 'slack-1'): Recorded => ({
   alert: { ...TOLD, ...alert },
@@ -43,4 +51,30 @@ test('every transaction that it names has to be covered, by any of its records',
   const [dead, other] = [recorded({}, 'dead'), recorded({ id: 'alert-2' })];
   expect(covering([dead, other], [recorded({ id: 'alert-3' })])).toBe('alert-2');
   expect(covering([other], [dead])).toBeUndefined();
+});
+
+describe('an inspection of before', () => {
+  const seconds = (n: number): string => new Date(Date.parse(at) + n * 1000).toISOString();
+  const readAfter = (n: number, id = 'alert-1'): Recorded => recorded({ id, readAt: seconds(n) });
+  // The notification was written at 0 and read at 7.
+  test.each([
+    [-61, undefined],
+    [-60, 'alert-1'],
+    [67, 'alert-1'],
+    [68, undefined],
+  ])('covers only what is near it, and not when it was read %s seconds from the writing', (n, id) => {
+    expect(covering([readAfter(n)])).toBe(id);
+  });
+
+  test('covers what was written with it and read after an outage', () => {
+    const late = { ...NOTIFICATION, readAt: seconds(7200) };
+    expect(coveringAlertAt(late, 'slack-1', [[readAfter(1)]])).toBe('alert-1');
+    expect(coveringAlertAt(late, 'slack-1', [[readAfter(7199)]])).toBe('alert-1');
+  });
+
+  test('is not helped by a date of its own, nor by others that came without a sound', () => {
+    expect(covering([recorded({ readAt: seconds(-600), at })])).toBeUndefined();
+    expect(covering([readAfter(1, 'alert-2'), readAfter(-600)])).toBeUndefined();
+    expect(covering([readAfter(1, 'alert-2'), recorded({ readAt: seconds(-600) }, 'muted')])).toBe('alert-2');
+  });
 });

@@ -31,7 +31,9 @@ const setUp = (isOn = true) => {
   return { ledger, outlines, correlated, log, warnings, uncovered, expectAt, end, rest };
 };
 
-const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
+const { at, readAt } = makeAlert(1);
+const naming = (...ns: number[]) =>
+  notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`, { at, readAt });
 
 describe('a notification that names a transaction', () => {
   test('ends in the ledger where an inspection is delivered or on its way, and is sent elsewhere', async () => {
