@@ -153,7 +153,7 @@ footer { padding: .5rem 0; font-size: .875rem; }
   /* An alert: when and what, its protocol, its transaction, where it went. */
   .alerts tr { padding: .6rem 0; } .alerts td { justify-content: flex-start; text-align: left; } .alerts td::before { display: none; }
   .alerts td:nth-child(1) { grid-column: 1; font-weight: 400; color: var(--quiet); } .alerts td:nth-child(3) { grid-column: 2; grid-row: 1; justify-content: flex-end; }
-  .alerts td:nth-child(2) { font-weight: 600; } .alerts td:nth-child(5) { padding-top: .25rem; }
+  .alerts .badge { white-space: normal; } .alerts td:nth-child(2) { font-weight: 600; } .alerts td:nth-child(5) { padding-top: .25rem; }
 }
 `;
 
