@@ -25,6 +25,8 @@ export interface Line {
   readonly name: string;
   readonly served: number;
   readonly last: number;
+  /** Since when the service lists the protocol, as far as that is known. */
+  readonly since?: string;
 }
 
 export interface RateState {

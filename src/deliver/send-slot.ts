@@ -1,5 +1,5 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
-import { type Destination, isAnnouncement } from '../alert.ts';
+import type { Destination } from '../alert.ts';
 import { lineId } from '../item.ts';
 import { nextOf } from '../queue/fairness.ts';
 import type { ParcelJob, Slot } from '../queue/job.ts';
@@ -110,9 +110,9 @@ interface SendSlot {
 
 const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== undefined || perMinute !== undefined;
 
-/** Announcements and replays without a slot keep no place in a line, so urgent alerts go before them. */
+/** Replays without a slot keep no place in a line, so what is new goes before them. */
 const isPatient = ({ alerts, slot }: ParcelJob): boolean =>
-  slot === undefined && alerts.length > 0 && alerts.every((alert) => alert.replay || isAnnouncement(alert));
+  slot === undefined && alerts.length > 0 && alerts.every(({ replay }) => replay);
 
 /** How long a patient job waits for a slot that is free: longer each time, as many may wait for the same one. */
 const PATIENCE = { firstMs: 1000, longestMs: 20_000 };

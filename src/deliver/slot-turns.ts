@@ -6,6 +6,8 @@
  * Each protocol has a line, and a message a number in its line. The line that was served least is next, as everywhere (see
  * `queue/fairness.ts`): so first come all that are number 1, then all that are number 2.
  */
+import { protocolKey, TOCSIN } from '../alert.ts';
+import { lineId } from '../item.ts';
 import type { Slot, Ticket } from '../queue/job.ts';
 import {
   cellRateOf,
@@ -23,33 +25,69 @@ import {
 
 export type Place = Pick<Ticket, 'line' | 'number'>;
 
-/** The most protocols that have a line of their own at one destination; all others share one. */
+/** The most protocols that have a line of their own at one destination; what comes beyond that shares one. */
 export const MOST_LINES = 100;
 const OTHERS = 'others';
 
 /** The last number in the line at `index` that goes before `number` in the line at `own`. */
 const lastBefore = (index: number, own: number, number: number): number => (index < own ? number : number - 1);
 
-/** A place behind the last message of the line. A new line begins where the others are now. */
-const joinEnd = (lines: readonly Line[], name: string): { lines: readonly Line[]; place: Place } => {
-  const known = lines.find((line) => line.name === name);
-  if (!known && lines.length >= MOST_LINES && name !== OTHERS) return joinEnd(lines, OTHERS);
+/** These keep their line. Ours says what was changed: nobody's flood may crowd it out. */
+const KEPT: ReadonlySet<string> = new Set([OTHERS, lineId(protocolKey({ service: TOCSIN, protocol: TOCSIN }))]);
+
+/** Below zero where `one` gives its line up before `other`: more waits in it, or as much and it is listed later. */
+const bySize = (one: Line, other: Line): number =>
+  other.last - other.served - (one.last - one.served) || (other.since ?? '').localeCompare(one.since ?? '');
+
+const isOf = (line: Line, name: string): boolean => line.name === name || line.name.startsWith(`${name}.`);
+
+/** Of a protocol that may have had a line before: tickets of that one do not count in the new one. */
+const renamed = (name: string, lines: readonly Line[]): string =>
+  `${name}.${1 + Math.max(...lines.map((line) => Number(line.name.split('.')[1] ?? 0)))}`;
+
+/**
+ * A place behind the last message of the line. A new line begins where the others are now. Where all lines are taken, the
+ * longest gives way, as what has little waiting must not stand behind decoys; what was in it goes to the others. `mayOust`: else
+ * it goes there itself, as each that has waited would oust the next.
+ */
+const joinEnd = (
+  lines: readonly Line[],
+  name: string,
+  since?: string | undefined,
+  mayOust = true,
+): { lines: readonly Line[]; place: Place } => {
+  const known = lines.find((line) => isOf(line, name));
   if (known) {
     const number = known.last + 1;
     return {
       lines: lines.map((line) => (line === known ? { ...known, last: number } : line)),
-      place: { line: name, number },
+      place: { line: known.name, number },
     };
   }
-  const served = Math.max(0, ...lines.map((line) => line.served));
-  return { lines: [...lines, { name, served, last: served + 1 }], place: { line: name, number: served + 1 } };
+  const served = lines.length === 0 ? 0 : Math.min(...lines.map((line) => line.served));
+  const own: Line = { name, served, last: served + 1, ...(since !== undefined && { since }) };
+  const withOwn = (rest: readonly Line[], line = own) => ({
+    lines: [...rest, line],
+    place: { line: line.name, number: line.last },
+  });
+  if (lines.length < MOST_LINES || KEPT.has(name)) return withOwn(lines);
+  const [longest = own] = lines.filter((line) => !KEPT.has(line.name)).toSorted(bySize);
+  if (!mayOust || bySize(longest, own) >= 0) return joinEnd(lines, OTHERS);
+  return withOwn(
+    lines.filter((line) => line !== longest),
+    { ...own, name: renamed(name, lines) },
+  );
 };
 
 /** The place that is held; without one, or if its line is gone, a place at the end. */
-export const join = (lines: readonly Line[], name: string, held?: Place): { lines: readonly Line[]; place: Place } =>
+export const join = (
+  lines: readonly Line[],
+  name: string,
+  { held, since, isLate = false }: { held?: Place | undefined; since?: string | undefined; isLate?: boolean } = {},
+): { lines: readonly Line[]; place: Place } =>
   held && lines.some((line) => line.name === held.line && held.number <= line.last)
     ? { lines, place: held }
-    : joinEnd(lines, name);
+    : joinEnd(lines, name, since, held === undefined || isLate);
 
 /** How many messages go before this one. */
 export const aheadOf = (lines: readonly Line[], { line, number }: Place): { ofOwnLine: number; ofOthers: number } => {
@@ -96,6 +134,8 @@ const passableAt = (rate: Rate): number =>
 export interface Held {
   slot?: Slot | undefined;
   ticket?: Ticket | undefined;
+  /** Since when the service lists its protocol, as far as that is known. */
+  listedSince?: string | undefined;
 }
 
 /** When the slot comes before which so many others are used, as far as a minute's window says. */
@@ -135,10 +175,12 @@ export const queue = (
 ): { state: RateState; slot: Queued } => {
   const slot = slotHeld(held.slot, state, now);
   if (slot) return { state, slot: { slot } };
-  const { lines, place } = join(state.lines, line, held.ticket);
+  const { ticket, listedSince: since } = held;
+  const isLate = ticket !== undefined && now - ticket.at > LATE_MS;
+  const { lines, place } = join(state.lines, line, { held: ticket, since, isLate });
   const joined = lines === state.lines ? state : { ...state, lines };
   const { ofOwnLine, ofOthers } = aheadOf(lines, place);
-  const hasWaited = held.ticket === place;
+  const hasWaited = ticket === place;
   const canPass = hasWaited ? passableAt(rate) : 0;
   const freeAt = freeFrom(state, rate);
   const isIdle = now - freeAt > LATE_MS;

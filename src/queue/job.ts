@@ -50,6 +50,8 @@ export interface ParcelJob extends Parcel {
   attempt: number;
   /** Whose turn it takes, see `fairness.ts`. */
   fairnessKey: string;
+  /** Since when the service lists that protocol, as far as that is known; ISO 8601. */
+  listedSince?: string;
   /** Epoch milliseconds of the first try: retries end by age. */
   firstTriedAt?: number;
   /** Epoch milliseconds of the first `unknown` failure in a row; absent where the last failure was another. */
@@ -84,18 +86,23 @@ export interface ParcelJob extends Parcel {
   batchNumber?: number;
 }
 
+const shareOf = (alerts: readonly Alert[]): Pick<ParcelJob, 'fairnessKey' | 'listedSince'> => {
+  const listedSince = alerts[0]?.context?.listedSince;
+  return { fairnessKey: fairnessKey(alerts), ...(listedSince !== undefined && { listedSince }) };
+};
+
 export const parcelJob = (parcel: Parcel): ParcelJob => ({
   v: VERSION,
   ...parcel,
   attempt: 0,
   format: 'rich',
-  fairnessKey: fairnessKey(parcel.alerts),
+  ...shareOf(parcel.alerts),
 });
 
 /** `alerts`: those that open the batch. */
 export const batchJob = (destination: Destination, batchNumber: number, alerts: readonly Alert[]): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
-  fairnessKey: fairnessKey(alerts),
+  ...shareOf(alerts),
   batchNumber,
 });
 
@@ -125,6 +132,7 @@ const FITS: Readonly<Record<string, (value: unknown) => boolean>> = {
   alerts: (value) => Array.isArray(value) && value.every(isAlert),
   attempt: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   fairnessKey: (value) => typeof value === 'string',
+  listedSince: (value) => value === undefined || typeof value === 'string',
   format: (value) => FORMATS.some((format) => format === value),
   ...Object.fromEntries(
     ['firstTriedAt', 'unknownSince', 'moves', 'misses', 'yields', 'waits', 'most', 'batchNumber'].map((key) => [

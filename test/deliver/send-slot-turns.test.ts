@@ -1,6 +1,6 @@
 /** Who gets the slots of a destination that several protocols share, counted in messages. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, ChannelKind } from '../../src/alert.ts';
+import { type Alert, type ChannelKind, TOCSIN } from '../../src/alert.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
 import { createPlaces } from '../../src/queue/places.ts';
@@ -79,15 +79,25 @@ describe('a webhook with a rate', () => {
     expect(counts.runs).toBeLessThan(60 * 6);
   });
 
-  test('alerts that come later go before announcements and replays of another protocol', async () => {
+  test('alerts that come later go before replays of another protocol', async () => {
     const { enqueue, sent } = setUp();
-    await enqueue(alertsOf('Busy', 1, 30, { replay: true }));
-    await enqueue(alertsOf('Busy', 31, 60, { type: 'tocsin.destination.broken' }));
+    await enqueue(alertsOf('Busy', 1, 60, { replay: true }));
     await until('some are sent', () => sent.length >= 2);
     const before = sent.length;
     await enqueue(alertsOf('Quiet', 61, 70));
     await until('the urgent ones', () => sent.filter((text) => text.startsWith('Quiet')).length === 10);
     expect(sent.length - before).toBeLessThan(10 + 5);
+  });
+
+  test('what Tocsin says has its turn among the alerts of a protocol that has many', async () => {
+    const { enqueue, sent } = setUp();
+    await enqueue(alertsOf('Busy', 1, 60));
+    await until('some are sent', () => sent.length >= 10);
+    const before = sent.length;
+    const own = { service: TOCSIN, type: 'tocsin.protocol.changed' } as const;
+    await enqueue(alertsOf(TOCSIN, 61, 61, own));
+    await until('all are sent', () => sent.length === 61);
+    expect(sent.indexOf(`${TOCSIN} item-61`) - before).toBeLessThan(5);
   });
 });
 

@@ -57,8 +57,8 @@ describe('lines', () => {
 
   test('keep the place that is held, and give another one where nobody knows it any more', () => {
     const { lines, places } = joinAll(['a', 'b']);
-    expect(join(lines, 'a', places[0])).toEqual({ lines, place: places[0] });
-    expect(join([], 'a', { line: 'a', number: 7 }).place).toEqual({ line: 'a', number: 1 });
+    expect(join(lines, 'a', { held: places[0] })).toEqual({ lines, place: places[0] });
+    expect(join([], 'a', { held: { line: 'a', number: 7 } }).place).toEqual({ line: 'a', number: 1 });
   });
 
   test('do not wait for one that did not come', () => {
@@ -84,7 +84,7 @@ describe('lines', () => {
     const { lines, places } = joinAll(range(1, MOST_LINES + 50).map((n) => `p${n}`));
     expect(lines).toHaveLength(MOST_LINES + 1);
     expect(places.at(-1)).toEqual({ line: 'others', number: 50 });
-    expect(join(lines, `p${MOST_LINES + 50}`, places.at(-1)).place).toEqual(places.at(-1));
+    expect(join(lines, `p${MOST_LINES + 50}`, { held: places.at(-1) }).place).toEqual(places.at(-1));
   });
 });
 

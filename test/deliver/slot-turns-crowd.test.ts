@@ -1,0 +1,120 @@
+/** Decoys that take all lines of a rate which another protocol shares: jobs that come, wait and come again, without a wait. */
+import { describe, expect, test } from 'vitest';
+import { type Destination, TOCSIN } from '../../src/alert.ts';
+import { EMPTY_STATE, type RateState } from '../../src/deliver/rate-limit-rule.ts';
+import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
+import { createSendSlots } from '../../src/deliver/send-slot.ts';
+import { MOST_LINES, queue } from '../../src/deliver/slot-turns.ts';
+import { batchJob, type Ticket } from '../../src/queue/job.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { range } from '../support/deliveries.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+/** A group in Telegram. */
+const RATE = { perSecond: 1, perMinute: 20 };
+/** At twenty a minute, with the margin of each minute. */
+const SLOT_MS = 3025;
+
+interface Job {
+  line: string;
+  at: number;
+  /** How late it comes when it asks for the second time. */
+  lateMs?: number;
+  listedSince?: string;
+  ticket?: Ticket;
+}
+
+/** Who was sent, one after the other. */
+const simulate = (jobs: readonly Job[], isOver: (sent: readonly string[]) => boolean = () => false) => {
+  let state: RateState = EMPTY_STATE;
+  let runs = 0;
+  let mostLines = 0;
+  const waiting = [...jobs];
+  const sent: string[] = [];
+  while (waiting.length > 0 && !isOver(sent)) {
+    const at = waiting.reduce((least, job) => Math.min(least, job.at), Number.POSITIVE_INFINITY);
+    const index = waiting.findIndex((one) => one.at === at);
+    const job = waiting[index] as Job;
+    const found = queue(state, at, RATE, job.line, job);
+    state = found.state;
+    runs += 1;
+    mostLines = Math.max(mostLines, state.lines.length);
+    const { ticket } = found.slot;
+    if (ticket) waiting.splice(index, 1, { ...job, ticket, at: ticket.at + (job.ticket ? 0 : (job.lateMs ?? 0)) });
+    else sent.push(...waiting.splice(index, 1).map(({ line }) => line));
+  }
+  return { sent, runs, mostLines };
+};
+
+const decoys = (count: number, each: number, listedSince: string): Job[] =>
+  range(1, each).flatMap(() => range(1, count).map((n) => ({ line: `decoy ${n}`, at: 0, listedSince })));
+
+/** How many messages are sent in the time before the victim's comes. */
+const BEFORE = 8;
+const victim: Job = { line: 'victim', at: 20_000, listedSince: '2026-01-01T00:00:00.000Z' };
+const isHeard = (sent: readonly string[]): boolean => sent.includes('victim');
+
+describe('a message of a protocol that has little waiting', () => {
+  test('comes within one round, behind 140 decoys with 30 messages each, however old they are', () => {
+    for (const since of ['2025-01-01', '2026-06-01']) {
+      const { sent } = simulate([...decoys(140, 30, since), victim], isHeard);
+      expect(sent.length).toBeLessThan(BEFORE + 20 + MOST_LINES);
+    }
+  });
+
+  test('comes within two rounds if its job is late, as after a restart', () => {
+    const { sent } = simulate([...decoys(140, 30, '2025-01-01'), { ...victim, lateMs: 15_000 }], isHeard);
+    expect(sent.length).toBeLessThan(BEFORE + 20 + 2 * MOST_LINES);
+  });
+
+  test('comes within one round, behind decoys with one message each that were listed later, a hundred a second', () => {
+    const crowd = decoys(3000, 1, '2026-06-01').map((job, n) => ({ ...job, at: 10 * n }));
+    const { sent } = simulate([...crowd, victim], isHeard);
+    expect(sent.length).toBeLessThan(BEFORE + 20 + MOST_LINES);
+  });
+
+  test('holds back none of the others for good, and none of them asks often', () => {
+    const jobs = [...decoys(140, 10, '2026-06-01'), victim];
+    const { sent, runs, mostLines } = simulate(jobs);
+    expect(sent).toHaveLength(jobs.length);
+    expect(runs).toBeLessThan(12 * jobs.length);
+    expect(mostLines).toBeLessThanOrEqual(MOST_LINES + 2);
+  });
+});
+
+/** Jobs of batches for one chat, at a daemon's send slots in Redis; the clock stands still. */
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const now = () => 1_800_000_000_000;
+  const store = createRateStateStore(redis, prefix);
+  const counts = { commands: 0 };
+  const compareAndSet: typeof store.compareAndSet = (...all) => {
+    counts.commands += 1;
+    return store.compareAndSet(...all);
+  };
+  const rateLimiter = createRateLimiter({ store: { compareAndSet }, now });
+  const paceOf = ({ address }: Destination) => ({ id: address.replace(/\/.*/, ''), rate: RATE });
+  const { reserve } = createSendSlots({ rateLimiter, paceOf, senderOf: () => undefined, now });
+  const jobOf = (protocol: string, topic: number, context: { listedSince?: string } = {}, service = 'main') =>
+    batchJob(destinationOf('telegram', `-1001234567890/${topic}`), 1, [
+      makeAlert(topic, { service, protocol, context }),
+    ]);
+  return { counts, reserve, jobOf, slotsUntil: (runAt: number) => Math.ceil((runAt - now()) / SLOT_MS) };
+};
+
+test('in Redis: decoys with all topics of a chat hold up neither another protocol there nor what Tocsin says', async () => {
+  const { counts, reserve, jobOf, slotsUntil } = setUp();
+  for (const topic of range(1, 1500))
+    await reserve(jobOf(`decoy ${topic % 150}`, topic, { listedSince: '2026-06-01' }));
+  const heard = [await reserve(jobOf('victim', 2000)), await reserve(jobOf(TOCSIN, 2001, {}, TOCSIN))];
+  for (const topic of range(3000, 3200)) await reserve(jobOf(`decoy ${topic}`, topic, { listedSince: '2026-06-01' }));
+  for (const { data, isNow, runAt } of heard) {
+    expect(isNow).toBe(false);
+    expect(slotsUntil(runAt)).toBeLessThanOrEqual(MOST_LINES + 2);
+    expect((await reserve(data)).data.ticket).toMatchObject({ number: data.ticket?.number });
+  }
+  const before = counts.commands;
+  await reserve(jobOf('another', 5000));
+  expect(counts.commands - before).toBe(1);
+});
