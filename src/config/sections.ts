@@ -38,7 +38,7 @@ export const alertsSection = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'Do not send a stored notification to a destination that already has inspections of its protocol for every transaction that it names. `tocsin trace` shows which inspection covers it. A notification that names no transaction, arrives long before its inspection, or was written more than a minute after the first one was read, is always sent. Set it to false to get both.',
+      'Do not send a stored notification to a destination that already has inspections of its protocol for every transaction that it names. `tocsin trace` shows which inspection covers it. A notification that names no transaction, arrives long before its inspection, or was written more than a minute after Tocsin read the first one, is always sent. Set it to false to get both.',
     ),
   detectorNames: detectorNames()
     .prefault({})
