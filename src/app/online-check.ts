@@ -56,7 +56,8 @@ const ask = async (
   }
 };
 
-const listedText = ([first, ...others]: readonly { name: string }[]): string =>
+/** Goes on from who lists these. */
+export const listedText = ([first, ...others]: readonly { name: string }[]): string =>
   first === undefined
     ? 'answers, but lists no protocol'
     : `answers and lists ${counted(others.length + 1, 'protocol')}, such as ${nameText(first.name)}`;
@@ -132,19 +133,25 @@ const refusedOf = async (
   return (await Promise.all(judged)).filter(({ ok }) => !ok);
 };
 
+const withChannels = async <T>(
+  config: Config,
+  use: (opened: Awaited<ReturnType<typeof openConfiguredChannels>>) => Promise<T>,
+): Promise<T> => {
+  const opened = await openConfiguredChannels(config, Date.now);
+  return use(opened).finally(opened.close);
+};
+
 export const askEverything = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const { review, named } = openReview(config, { warn: () => {} });
-  const { channels, judge, close } = await openConfiguredChannels(config, Date.now);
-  const answers = await Promise.all([
-    askServices(config, review, signal),
-    askRedis(config, signal),
-    Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
-  ]);
-  const destinations = [...review.destinations(), ...named];
-  const unique = onceEach(destinations);
-  const refused = await refusedOf(unique, judge, signal);
-  await close();
-  return [...answers.flat(), ...unsetKinds(review), ...hangingTogether(config, review), ...refused];
+  return withChannels(config, async ({ channels, judge }) => {
+    const answers = await Promise.all([
+      askServices(config, review, signal),
+      askRedis(config, signal),
+      Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
+    ]);
+    const refused = await refusedOf(onceEach([...review.destinations(), ...named]), judge, signal);
+    return [...answers.flat(), ...unsetKinds(review), ...hangingTogether(config, review), ...refused];
+  });
 };
 
 /** What the only service of a config lists. Throws a `ServiceError`, also where the listing does not end. */
@@ -158,14 +165,6 @@ export const listOnce = async (config: Config, signal: AbortSignal): Promise<Lis
   } finally {
     await service.client.close();
   }
-};
-
-const withChannels = async <T>(
-  config: Config,
-  use: (opened: Awaited<ReturnType<typeof openConfiguredChannels>>) => Promise<T>,
-): Promise<T> => {
-  const opened = await openConfiguredChannels(config, Date.now);
-  return use(opened).finally(opened.close);
 };
 
 const openedKind = (channels: readonly Channel[], kind: ChannelKind): Channel => {
@@ -185,10 +184,8 @@ export const closedIn = (
   signal: AbortSignal,
 ): Promise<Destination[]> =>
   withChannels(config, async ({ judge }) => {
-    const isClosed = async (one: Destination): Promise<boolean> =>
-      (await refusedOf([one], judge, signal)).some(({ detail }) => /channels\.webhook\.allow/.test(detail));
-    const closed = await Promise.all(destinations.map(isClosed));
-    return destinations.filter((_, index) => closed[index]);
+    const refused = await Promise.all(destinations.map((one) => refusedOf([one], judge, signal)));
+    return destinations.filter((_, index) => /channels\.webhook\.allow/.test(refused[index]?.[0]?.detail ?? ''));
   });
 
 /** Sends a marked sample at once, past the queue. Throws a `DeliveryError`. */

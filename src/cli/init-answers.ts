@@ -1,6 +1,6 @@
 /** What `tocsin init` asks for: the service, each kind of channel that its protocols use, and a fallback. */
 import { CHANNEL_KINDS, type ChannelKind, type Destination, isHuman } from '../alert.ts';
-import { closedIn, listOnce, sendSample, verifyKind } from '../app/online-check.ts';
+import { closedIn, listedText, listOnce, sendSample, verifyKind } from '../app/online-check.ts';
 import type { SetupQuestion } from '../channels/channel.ts';
 import { addressesOf, kindFacts, placeOf } from '../channels/registry.ts';
 import { serviceSection } from '../config/poll-section.ts';
@@ -9,7 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { DeliveryError, UsageError } from '../errors.ts';
 import { fallbackRoutes, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import type { ChannelEntry, ListedProtocol } from '../item.ts';
-import { counted, listText, nameText } from '../text.ts';
+import { counted, listText } from '../text.ts';
 import { configText, entryOf, type Plan, SERVICE_KEY } from './init-config.ts';
 import {
   askWhether,
@@ -93,10 +93,7 @@ export const askService = async (setup: Setup, draft: Draft): Promise<ListedProt
     text: () => configText(draft),
     tryOut: async (config) => {
       listed = await whileTrying(setup, listOnce(config, signal));
-      const [first] = listed;
-      const such =
-        first === undefined ? 'no protocol' : `${counted(listed.length, 'protocol')}, such as ${nameText(first.name)}`;
-      return `the monitoring service answers and lists ${such}`;
+      return `the monitoring service ${listedText(listed)}`;
     },
   });
   return listed;
