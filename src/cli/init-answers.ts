@@ -247,11 +247,7 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind): Promis
   const { questions } = kindFacts(kind).setup;
   const address = addressQuestion(kind);
   const answers = draft.kinds.get(kind) ?? {};
-  const plan = (): Plan => ({
-    ...draft,
-    kinds: new Map([[kind, answers]]),
-    ...(answers.to === undefined ? {} : { fallback: kind }),
-  });
+  const text = (): string => configText({ ...draft, kinds: new Map([[kind, answers]]), fallback: kind });
   let isWanted: boolean | undefined;
   const tryOut = async (config: Config): Promise<string | undefined> => {
     const [destination] = fallbackRoutes(config, routeSettings(config)).destinations;
@@ -263,14 +259,13 @@ const askAddress = async (setup: Setup, draft: Draft, kind: ChannelKind): Promis
     if (context.ask === undefined) return undefined;
     isWanted ??= await askWhether(setup, 'Send a test message there now?', true);
     if (!isWanted) return undefined;
-    const now = readConfig(setup, configText(plan()));
-    await whileTrying(setup, sendSample(now, destination, context.signal));
+    await whileTrying(setup, sendSample(readConfig(setup, text()), destination, context.signal));
     return `a test message was accepted for ${placeOf(destination)}`;
   };
   const isSettled = await settle(setup, {
     questions: [...questions, address],
     answers,
-    text: () => configText(plan()),
+    text,
     tryOut,
     isOptional: options.channel === undefined,
   });
