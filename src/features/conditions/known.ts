@@ -85,24 +85,19 @@ export type KnownRemarks = ReturnType<typeof createKnownRemarks>;
 /** In one hash of Redis, for all daemons. `now`: epoch milliseconds. */
 export const createKnownRemarks = (redis: Redis | Cluster, prefix: string, now: () => number, most = MOST_KNOWN) => {
   const key = `${prefix}:known`;
-  const read = async () => {
-    const all = Object.values(await redis.hgetall(key)).map((json) => JSON.parse(json) as KnownRemark);
-    const { holds = [], over = [] } = Object.groupBy(all, ({ until }) =>
-      Date.parse(until) > now() ? 'holds' : 'over',
-    );
-    return { holds, over };
-  };
+  const read = async () => (await redis.hvals(key)).map((json) => JSON.parse(json) as KnownRemark);
+  const holds = ({ until }: KnownRemark): boolean => Date.parse(until) > now();
   return {
     /** Those that have not ended, the next to end first. */
-    list: async (): Promise<KnownRemark[]> => (await read()).holds.toSorted((a, b) => a.until.localeCompare(b.until)),
+    list: async () => (await read()).filter(holds).toSorted((a, b) => a.until.localeCompare(b.until)),
     /** In place of what was said of the same remark before. Forgets those that are over. Throws a `UsageError` where too many are known. */
     add: async (one: KnownRemark): Promise<void> => {
-      const { holds, over } = await read();
-      if (holds.filter(({ id }) => id !== one.id).length >= most) {
+      const all = await read();
+      if (all.filter((each) => holds(each) && each.id !== one.id).length >= most) {
         throw new UsageError(`${most} remarks are known, which is the most: end some of them first`);
       }
       const batch = redis.pipeline();
-      for (const { id } of over) batch.hdel(key, id);
+      for (const each of all) if (!holds(each)) batch.hdel(key, each.id);
       await execute(batch.hset(key, one.id, JSON.stringify(one)));
     },
     end: async (id: string): Promise<void> => void (await redis.hdel(key, id)),
