@@ -20,13 +20,7 @@ interface DestinationFacts {
 }
 
 /** A remark that is known, as the log names it. */
-interface RemarkFacts {
-  remark: string;
-  what: string;
-  reason: string;
-  author: string;
-  until: string;
-}
+type RemarkFacts = { remark: string } & Required<Omit<MuteFacts, 'mute'>>;
 
 interface ActionFacts {
   'mute-begun': MuteFacts;
