@@ -222,12 +222,8 @@ const LONGEST_PRINTED = 2000;
 export const takeOutput = (log: Pick<Logger, 'warn'>, now: () => number): (() => void) => {
   const rarely = createRarely(now, DAY_MS);
   const write = (chunk: string | Uint8Array, ...[encoding, written = encoding]: unknown[]): boolean => {
-    const message = shorten(
-      Buffer.from(chunk as Uint8Array)
-        .toString()
-        .trim(),
-      LONGEST_PRINTED,
-    );
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const message = shorten(text.trim(), LONGEST_PRINTED);
     if (message !== '') rarely(message, (times) => log.warn({ message, times }, 'a library writes to the console'));
     if (typeof written === 'function') process.nextTick(written);
     return true;
