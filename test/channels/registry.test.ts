@@ -43,7 +43,13 @@ describe('rates', () => {
     expect(rateOf({ kind: 'telegram', address: '-100123' }, { perSecond: 5 })).toEqual({ perSecond: 5 });
   });
 
-  test('hold for each address alone, but for Telegram: topics share the rate of their chat', () => {
+  test('hold for each address alone, but topics share that of their chat, and plus addresses that of their mailbox', () => {
+    const { sharesRateWith } = kindFacts('email');
+    expect(['Vault+1@example.com', 'a+b+c@example.com', '+@example.com'].map((one) => sharesRateWith?.(one))).toEqual([
+      'vault@example.com',
+      'a@example.com',
+      '+@example.com',
+    ]);
     expect(ADDRESSES.map(({ kind, address }) => kindFacts(kind).sharesRateWith?.(address) ?? address)).toEqual([
       'oncall@example.com',
       '-1001234567890',

@@ -1,6 +1,7 @@
 /** Decoys that take all lines of a rate which another protocol shares: jobs that come, wait and come again, without a wait. */
 import { describe, expect, test } from 'vitest';
 import { type Destination, TOCSIN } from '../../src/alert.ts';
+import { pacingOf } from '../../src/channels/registry.ts';
 import { EMPTY_STATE, type RateState } from '../../src/deliver/rate-limit-rule.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
@@ -117,4 +118,24 @@ test('in Redis: decoys with all topics of a chat hold up neither another protoco
   const before = counts.commands;
   await reserve(jobOf('another', 5000));
   expect(counts.commands - before).toBe(1);
+});
+
+test('in Redis: decoys with plus addresses of a mailbox count to its rate, and take turns with who writes to the mailbox', async () => {
+  const { redis, prefix } = openTestRedis();
+  const now = () => 1_800_000_000_000;
+  const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now });
+  const { reserve, hold } = createSendSlots({
+    ...{ rateLimiter, now },
+    ...pacingOf({ rateLimit: { perSecond: 0.5, burst: 5 } }),
+    senderOf: () => undefined,
+  });
+  const reserveAt = (protocol: string, address: string) =>
+    reserve(batchJob(destinationOf('email', address), 1, [makeAlert(1, { protocol })]));
+  const decoys = await Promise.all(range(1, 300).map((n) => reserveAt('decoy', `vault+${n}@example.com`)));
+  expect(decoys.filter(({ isNow }) => isNow)).toHaveLength(5);
+  expect((await reserveAt('victim', 'vault@example.com')).runAt - now()).toBeLessThanOrEqual(2 * 2000);
+  // The provider takes no more for now: what waits for any of these addresses waits, and nothing else.
+  await hold(destinationOf('email', 'vault+7@example.com'), now() + 60_000);
+  expect((await reserveAt('late', 'vault@example.com')).runAt - now()).toBeGreaterThanOrEqual(60_000);
+  expect((await reserveAt('victim', 'other@example.com')).isNow).toBe(true);
 });

@@ -42,6 +42,8 @@ export const email: ChannelModule<EmailConfig> = {
   ignoresCase: true,
   canBeDisabled: false,
   sharesSender: () => true,
+  // The limits are those of the mailbox: that of `Vault+1@example.com` is `vault@example.com`.
+  sharesRateWith: (address) => address.toLowerCase().replace(/^([^+]+)\+.*@/, '$1@'),
   senderKey: 'channels.email.smtp',
   acknowledgedBy: { way: 'link' },
   setup: {
