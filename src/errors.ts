@@ -220,3 +220,12 @@ export const isPassing = (error: unknown): error is DeliveryError =>
 
 /** The text of anything that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Undefined where it throws. */
+export const orUndefined = <T>(make: () => T): T | undefined => {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+};

@@ -8,7 +8,7 @@ import { createShape } from '../config/schema.ts';
 import { type Finding, parseYaml, type Syntax, toProblems } from '../config/syntax.ts';
 import { readTree } from '../config/tree.ts';
 import { readBytes } from '../config/variables.ts';
-import { formatProblem, UnavailableError, UsageError } from '../errors.ts';
+import { formatProblem, orUndefined, UnavailableError, UsageError } from '../errors.ts';
 import type { AssetInput } from '../service/client.ts';
 import { countedInWords } from '../text.ts';
 import type { CommandContext } from './context.ts';
@@ -68,13 +68,8 @@ const refusal = ({ what }: Pick<ListKind<unknown>, 'what'>, file: string, findin
 };
 
 /** A list that aliases make endless or huge stays a list. */
-const jsonOf = (list: YAMLSeq, document: Document): string | undefined => {
-  try {
-    return JSON.stringify(list.toJS(document));
-  } catch {
-    return undefined;
-  }
-};
+const jsonOf = (list: YAMLSeq, document: Document): string | undefined =>
+  orUndefined(() => JSON.stringify(list.toJS(document)));
 
 const asJsonText = (list: YAMLSeq, document: Document): Scalar | YAMLSeq => {
   const json = jsonOf(list, document);

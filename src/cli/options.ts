@@ -3,7 +3,7 @@
 import { hostname, userInfo } from 'node:os';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { didYouMean } from '../config/problems.ts';
-import { UsageError } from '../errors.ts';
+import { orUndefined, UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { parseDateTime } from '../time.ts';
@@ -23,13 +23,7 @@ export const optionOf = (field: string): string => `--${field}`;
 const LONGEST_AUTHOR = 100;
 
 /** In a container the user need not have a name. */
-const userName = (): string => {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.()}`;
-  }
-};
+const userName = (): string => orUndefined(() => userInfo().username) ?? `uid-${process.getuid?.()}`;
 
 /** Who does it: by default the user and host of the command. Throws a `UsageError`. */
 export const authorOf = ({ author = `${userName()}@${hostname()}` }: { author?: string }): string => {

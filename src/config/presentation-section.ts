@@ -3,17 +3,13 @@ import { z } from 'zod';
 import { CHANNEL_KINDS, isHuman } from '../alert.ts';
 import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/presentation.ts';
 import { templateProblem } from '../channels/content/template.ts';
+import { orUndefined } from '../errors.ts';
 import { glob } from '../schema/fields.ts';
 
 const ZONE_RULE = 'must be a time zone like UTC or Europe/Berlin';
 
-export const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-};
+export const isTimeZone = (name: string): boolean =>
+  orUndefined(() => new Intl.DateTimeFormat('en', { timeZone: name })) !== undefined;
 
 export const timeZone = () => z.string({ error: ZONE_RULE }).refine(isTimeZone, { error: ZONE_RULE });
 

@@ -3,6 +3,7 @@
 import type { Certificates } from '../channels/channel.ts';
 import { mayShowPassword } from '../channels/email/config.ts';
 import { connectionsOf } from '../channels/registry.ts';
+import { orUndefined } from '../errors.ts';
 import { certificatesIn } from '../schema/connection.ts';
 import { isSecret } from '../secret.ts';
 import { DAY_MS, iso } from '../time.ts';
@@ -23,13 +24,7 @@ const partsOf = (text: string): string[] => {
   return [...credentials, ...secretPath].filter((part) => part.length > 1);
 };
 
-const decoded = (text: string): string[] => {
-  try {
-    return [text, decodeURIComponent(text)];
-  } catch {
-    return [text];
-  }
-};
+const decoded = (text: string): string[] => [text, orUndefined(() => decodeURIComponent(text)) ?? text];
 
 const addressesIn = (config: Config): string[] => {
   const overrides = Object.values(config.protocols.overrides).flatMap(({ channels = [], extraChannels }) => [

@@ -20,6 +20,7 @@ import { BatchSpanProcessor, type IdGenerator, TracerProvider } from '@opentelem
 import { BullMQOtel } from 'bullmq-otel';
 import type { Logger } from 'pino';
 import type { Alert } from '../alert.ts';
+import { orUndefined } from '../errors.ts';
 import { contentId } from '../item.ts';
 import { createRareWarning } from '../rarely.ts';
 import { shorten } from '../text.ts';
@@ -36,20 +37,12 @@ export const attributeText = (text: string): string =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * An error comes as JSON, with its stack and with what the collector answered: that may be long, and may repeat the headers
  * with which we asked, as with a key.
  */
 export const traceFault = (text: string): string => {
-  const error = parsed(text);
+  const error = orUndefined<unknown>(() => JSON.parse(text));
   if (typeof error !== 'object' || error === null) return shorten(text, LONGEST);
   const { message, name, code } = error as { message?: unknown; name?: unknown; code?: unknown };
   const said = textOf(message) || textOf(name) || 'no answer';

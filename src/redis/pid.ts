@@ -1,6 +1,7 @@
 /** What can be known of a process from outside. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
+import { orUndefined } from '../errors.ts';
 
 const accepts = (pid: number): boolean => {
   try {
@@ -24,13 +25,7 @@ export const isAlive = async (pid: number): Promise<boolean> => {
 export const workingDirectoryOf = (pid: number): Promise<string | undefined> =>
   readlink(`/proc/${pid}/cwd`).catch(() => undefined);
 
-const shown = (read: () => string): string => {
-  try {
-    return read().trim();
-  } catch {
-    return '';
-  }
-};
+const shown = (read: () => string): string => orUndefined(read)?.trim() ?? '';
 
 /** Among which processes our pids count: in another container the same pid is another process. '' where it does not show. */
 export const pidNamespace = (): string => shown(() => readlinkSync('/proc/self/ns/pid'));

@@ -1,16 +1,9 @@
 /** Config fields of connections: whom to trust, what to show, and a proxy. Bad values are found when the config is read. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { orUndefined } from '../errors.ts';
 import { createSecret, type Secret } from '../secret.ts';
 import { SECRET_MARK } from './fields.ts';
-
-const orUndefined = <T>(make: () => T): T | undefined => {
-  try {
-    return make();
-  } catch {
-    return undefined;
-  }
-};
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 

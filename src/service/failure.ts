@@ -4,7 +4,7 @@
  */
 import { errors } from 'undici';
 import { codeOf } from '../connection/tunnel.ts';
-import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
+import { orUndefined, type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { type ConnectionNames, connectionFault, type Deadline, proxyFault, remedyOf, statusText } from '../net.ts';
 import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten, unquoted } from '../text.ts';
@@ -96,13 +96,7 @@ const htmlText = (html: string): string => {
 };
 
 /** Undefined where it is no JSON. */
-export const jsonOf = (body: string): unknown => {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-};
+export const jsonOf = (body: string): unknown => orUndefined<unknown>(() => JSON.parse(body));
 
 /**
  * What a body says, in one line: a JSON message, an HTML title, or its text. May be empty. Not shortened, but only the

@@ -3,7 +3,7 @@
  * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
 import type { JsonObject, JsonValue } from '../alert.ts';
-import type { ServiceBound } from '../errors.ts';
+import { orUndefined, type ServiceBound } from '../errors.ts';
 import { contentId, type ItemDates, type MalformedItem } from '../item.ts';
 import { countOf, cutDeep, dateMs, isTooDeep, listOf, objectOf, optional, TOO_DEEP, textOf } from './fields.ts';
 import type { Decode, Excess, Reading } from './request.ts';
@@ -228,11 +228,7 @@ const fieldOf = (item: string, name: string): JsonObject => {
     new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){1,200}"|\\d{1,20}(?=[\\s,}]))`, 'g'),
   )) {
     if (depthAt(item, 0, match.index) !== 1) continue;
-    try {
-      return { [name]: JSON.parse(match[1] ?? '') };
-    } catch {
-      return {};
-    }
+    return orUndefined(() => ({ [name]: JSON.parse(match[1] ?? '') })) ?? {};
   }
   return {};
 };

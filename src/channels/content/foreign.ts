@@ -1,5 +1,6 @@
 /** Values and names from outside, whose shape nobody promises, as programs and people read them. Pure. */
 import { isObject, type JsonObject, type JsonValue } from '../../alert.ts';
+import { orUndefined } from '../../errors.ts';
 import { capital, cleanLine, shorten, shortenMiddle, unquoted } from '../../text.ts';
 import { isAddress, isHash } from '../chains.ts';
 
@@ -7,13 +8,8 @@ import { isAddress, isHash } from '../chains.ts';
 export const objectIn = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 
 /** The object that a JSON text is; without fields where it is another value, or no JSON. */
-export const jsonObjectIn = (text: string): Record<string, unknown> => {
-  try {
-    return objectIn(JSON.parse(text));
-  } catch {
-    return {};
-  }
-};
+export const jsonObjectIn = (text: string): Record<string, unknown> =>
+  objectIn(orUndefined<unknown>(() => JSON.parse(text)));
 
 /** Empty for anything but a text. Not cleaned. */
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');

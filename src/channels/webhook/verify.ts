@@ -1,5 +1,6 @@
 /** Whether a received webhook is as it was sent, and if not, why: for those who write receivers. Pure. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { orUndefined } from '../../errors.ts';
 import { formatDuration } from '../../schema/fields.ts';
 import { type Signed, signatureBy, signingKey } from './signature.ts';
 
@@ -61,13 +62,8 @@ const checkTimestamp = ({ timestamp = '' }: Received, { now, toleranceMs }: Veri
   return failed('timestamp', `${difference}, and ${tolerance}: ${why}`);
 };
 
-const jsonOf = (body: Buffer): string | undefined => {
-  try {
-    return JSON.stringify(JSON.parse(body.toString('utf8')));
-  } catch {
-    return undefined;
-  }
-};
+const jsonOf = (body: Buffer): string | undefined =>
+  orUndefined(() => JSON.stringify(JSON.parse(body.toString('utf8'))));
 
 const FIRST_KEYS = ['type', 'timestamp', 'data'];
 

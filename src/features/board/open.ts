@@ -4,6 +4,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBullBoard } from '@bull-board/api';
 import type { AppControllerRoute, AppViewRoute, BullBoardQueues, IServerAdapter } from '@bull-board/api/dist/types.js';
+import { orUndefined } from '../../errors.ts';
 import type { ReadableQueue } from '../../queue/queues.ts';
 import { type Html, html } from '../../text.ts';
 import { ReadOnlyQueue, type Scrub } from './read-only-queue.ts';
@@ -106,13 +107,7 @@ const collect = (queues: readonly ReadOnlyQueue[], uiBasePath: string) => {
 
 type Params = Record<string, string>;
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
+const decoded = (text: string): string => orUndefined(() => decodeURIComponent(text)) ?? text;
 
 /** `/api/queues/:queueName`; undefined where the path is another. */
 const matcher = (routes: string | readonly string[]): ((path: string) => Params | undefined) => {
