@@ -105,6 +105,10 @@ export class ServiceError extends Error {
   }
 }
 
+/** It is about the protocol that was asked for; others may be asked for. */
+export const isOfOneProtocol = (error: unknown): boolean =>
+  error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
+
 /** How long to wait before another try, where the provider named no wait: each time twice as long as before. */
 export interface RetryCurve {
   firstMs: number;

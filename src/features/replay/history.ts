@@ -2,7 +2,7 @@
 import { type Alert, SOURCES, type Source } from '../../alert.ts';
 import { didYouMean } from '../../config/problems.ts';
 import type { Config } from '../../config/schema.ts';
-import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
+import { isOfOneProtocol, messageOf, UnavailableError, UsageError } from '../../errors.ts';
 import type { ListedProtocol } from '../../item.ts';
 import { createNameFilter } from '../../poll/catalog.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
@@ -42,10 +42,6 @@ export interface HistoryReading {
 }
 
 type Task = { protocol: HistoryProtocol; source: Source };
-
-/** An error of one protocol; any other is one of the service. */
-const isOnes = (error: unknown): boolean =>
-  error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
 
 /** Works on all in order, `width` at a time. The first failure ends it and is thrown. */
 const inParallel = async <T>(
@@ -136,7 +132,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       let done = 0;
       const readTask = async (task: Task, either: AbortSignal): Promise<void> => {
         await readOne(task, reading, either).catch((error: unknown) => {
-          if (!isOnes(error)) throw error;
+          if (!isOfOneProtocol(error)) throw error;
           const { protocol, source } = task;
           unread.push({ service: protocol.service, protocol: protocol.name, source, problem: messageOf(error) });
         });

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { getOrCreate } from '../../bounded-map.ts';
 import { mapInChunks } from '../../chunks.ts';
-import { ServiceError } from '../../errors.ts';
+import { isOfOneProtocol, ServiceError } from '../../errors.ts';
 import { contentId } from '../../item.ts';
 import { createRarely } from '../../rarely.ts';
 import { HOUR_MS, iso } from '../../time.ts';
@@ -84,10 +84,6 @@ interface SilenceCheckDependencies extends ProbeTimesDependencies, ProbeDependen
 const MOST_A_ROUND = 40;
 const AT_ONCE = 4;
 
-/** It is about this protocol, and others may be asked for. */
-const isOfOne = (error: unknown): boolean =>
-  error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
-
 interface Finding extends Probed {
   protocol: string;
 }
@@ -129,7 +125,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         times.asked(service, protocol, { requests: 1 });
-        isDown ||= !isOfOne(error);
+        isDown ||= !isOfOneProtocol(error);
         log.debug({ service, protocol, err: error }, 'nobody knows when it was last inspected; asking again later');
         return [];
       }
