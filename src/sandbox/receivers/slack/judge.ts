@@ -6,7 +6,7 @@ import type { HttpAnswer, Judgement } from '../http-receiver.ts';
 import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
 import type { SlackMembers } from './members.ts';
-import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';
+import { isRefusal, readableText, readSlackMessage, type SlackMessage } from './message.ts';
 import { CHANNEL_ID, createPosted, type Posted } from './posted.ts';
 import type { PressedMessage } from './press.ts';
 import { createSlackWhispers, type SlackWhispers } from './whispers.ts';
@@ -60,8 +60,6 @@ export interface SlackJudge {
 
 const CHANNEL_NAME = /^#?[a-z0-9][a-z0-9_-]{0,79}$/;
 const WEBHOOK_PATH = /^\/services\/T\w+\/B\w+\/\w+$/;
-
-const isRefusal = (message: SlackMessage | SlackRefusal): message is SlackRefusal => 'error' in message;
 
 const refusedWith = (fields: JsonObject): Judgement<SlackRaw> => ({
   answer: { status: 200, body: { ok: false, ...fields } },

@@ -16,7 +16,7 @@ export interface SlackMessage {
   mentions: string[];
 }
 
-export interface SlackRefusal {
+interface SlackRefusal {
   error: string;
   /** For `response_metadata.messages`. */
   messages: string[];
@@ -33,6 +33,8 @@ const readList = (value: JsonValue | undefined): JsonValue[] | undefined => {
   const list = typeof value === 'string' ? parseJson(value) : value;
   return Array.isArray(list) ? list : undefined;
 };
+
+export const isRefusal = (message: SlackMessage | SlackRefusal): message is SlackRefusal => 'error' in message;
 
 const refuse = (error: string, messages: string[] = []): SlackRefusal => ({ error, messages });
 

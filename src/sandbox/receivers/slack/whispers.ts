@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Form } from '../form.ts';
 import type { HttpAnswer } from '../http-receiver.ts';
 import type { SlackMembers } from './members.ts';
-import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';
+import { isRefusal, readableText, readSlackMessage, type SlackMessage } from './message.ts';
 import type { Posted } from './posted.ts';
 
 export interface SlackWhisper {
@@ -52,8 +52,6 @@ const refused = (error: string, messages: readonly string[] = []): Judged => ({
     body: { ok: false, error, ...(messages.length > 0 && { response_metadata: { messages: [...messages] } }) },
   },
 });
-
-const isRefusal = (message: SlackMessage | SlackRefusal): message is SlackRefusal => 'error' in message;
 
 export const createSlackWhispers = (dependencies: WhispersDependencies): SlackWhispers => {
   const { posted, members, isKnownId, requireText, now } = dependencies;

@@ -1,6 +1,6 @@
 /** Telegram's Bot API as far as sending goes. Source: https://core.telegram.org/bots/api */
 
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { type Form, readForm } from '../form.ts';
 import {
@@ -16,6 +16,7 @@ import type { Script } from '../script.ts';
 import { createTelegramJudge, destinationOf, type TelegramEdit, type TelegramRaw, telegramError } from './judge.ts';
 import {
   createTelegramUpdates,
+  ok,
   type TelegramPress,
   type TelegramPressAnswer,
   type TelegramUpdates,
@@ -75,8 +76,6 @@ export const telegramVerdict = (code: number, description: string, parameters?: 
   kind: 'answer',
   ...telegramError(code, description, parameters),
 });
-
-const ok = (result: JsonValue): HttpAnswer => ({ status: 200, body: { ok: true, result } });
 
 const ME = { id: 123_456_789, is_bot: true, first_name: 'Sandbox', username: 'sandbox_bot' };
 

@@ -65,7 +65,7 @@ const TOO_OLD = 'Bad Request: query is too old and response timeout expired or q
 const ANN: TelegramPerson = { id: 4711, firstName: 'Ann', username: 'ann' };
 const ANSWER_MAX = 200;
 
-const ok = (result: JsonValue): HttpAnswer => ({ status: 200, body: { ok: true, result } });
+export const ok = (result: JsonValue): HttpAnswer => ({ status: 200, body: { ok: true, result } });
 
 /** A public chat has a number too, which senders need not know. */
 const numberOf = (chat: string): number =>
