@@ -128,7 +128,7 @@ const cutValue = (value: JsonValue, room: Room): JsonValue => {
 const cutEntries = (entries: readonly [string, JsonValue][], room: Room, most = room.list): JsonObject =>
   Object.fromEntries(entries.slice(0, most).map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]));
 
-const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
+export const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
 
 /** What names the item, and the detectors that fired, come first: what comes last is left out. */
 const ordered = (item: JsonObject): JsonObject => {

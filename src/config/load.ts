@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
+import { PROXY_RULE } from '../schema/connection.ts';
 import { checkTree, place } from './check.ts';
 import type { Breach, Path } from './problems.ts';
 import { breachesOf } from './rules.ts';
@@ -19,9 +20,6 @@ import {
   type Variables,
   withEnvFile,
 } from './variables.ts';
-
-/** Of a variable; its value may hold a password. */
-const NO_PROXY = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
 
 /** For somebody who starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
@@ -102,8 +100,9 @@ const parseLoaded = (
   const { config, findings: found } = check(tree);
   const needed = tree.findings.filter((finding) => !needless.includes(finding));
   const all = toProblems(file, [...findings, ...needed, ...found], placeOf);
+  // The value of a variable may hold a password.
   const proxyVariables = readProxyVariables(environment, (variable) =>
-    all.push({ file, path: variable, rule: NO_PROXY }),
+    all.push({ file, path: variable, rule: PROXY_RULE }),
   );
   if (all.length > 0 || config === undefined) return fail(all);
   return {

@@ -1,6 +1,6 @@
 /** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
-import { durationOr, formatDuration, glob, parseDuration } from '../schema/fields.ts';
+import { durationOr, formatDuration, globs, parseDuration } from '../schema/fields.ts';
 import { isTimeZone } from './presentation-section.ts';
 import { type Breach, listOf, mapOf, type Values } from './problems.ts';
 
@@ -29,8 +29,6 @@ const timeOfDay = (clock: RegExp, description: string) =>
 
 /** An offset like +02:00 is no zone: it has no summer time. */
 const isZone = (name: string): boolean => /^[A-Za-z]/.test(name) && isTimeZone(name);
-
-const globs = (description: string) => z.array(glob()).prefault([]).describe(description);
 
 const windowSection = z.strictObject({
   protocols: globs(

@@ -4,7 +4,7 @@ import { CHANNEL_KINDS, isHuman } from '../alert.ts';
 import { PLACEHOLDER, PLACEHOLDERS } from '../channels/content/presentation.ts';
 import { templateProblem } from '../channels/content/template.ts';
 import { orUndefined } from '../errors.ts';
-import { glob } from '../schema/fields.ts';
+import { glob, globs } from '../schema/fields.ts';
 
 const ZONE_RULE = 'must be a time zone like UTC or Europe/Berlin';
 
@@ -36,8 +36,6 @@ const isTemplate = (url: string): boolean => {
   const parsed = URL.parse(url.replace(PLACEHOLDER, 'x'));
   return parsed?.protocol === 'https:' && parsed.username === '' && FIXED_HOST.test(url);
 };
-
-const globs = (description: string) => z.array(glob()).prefault([]).describe(description);
 
 const linkSection = z.strictObject({
   label: shortLine().describe('The words on the button.'),

@@ -40,7 +40,7 @@ export const isKeyOf = (key: string, cert: string): boolean => {
   return own !== undefined && privateOne !== undefined && own.checkPrivateKey(privateOne);
 };
 
-const PROXY_RULE = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
+export const PROXY_RULE = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
 
 const isDecodable = (text: string): boolean => orUndefined(() => decodeURIComponent(text)) !== undefined;
 

@@ -57,6 +57,8 @@ export const glob = () =>
       error: ({ input }) => `has the range ${emptyRangeIn(String(input))}, which nothing is in: turn it round`,
     });
 
+export const globs = (description: string) => z.array(glob()).prefault([]).describe(description);
+
 /** A switch that is off where nothing is said. */
 export const flag = () => z.boolean().default(false);
 

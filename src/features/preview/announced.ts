@@ -1,7 +1,7 @@
 /** Tocsin's own messages, in the words that it has for them. */
 import { type Alert, type Announcement, type ChannelKind, TOCSIN } from '../../alert.ts';
 import { destinationId } from '../../item.ts';
-import { iso, MINUTE_MS } from '../../time.ts';
+import { HOUR_MS, iso, MINUTE_MS } from '../../time.ts';
 import { mailboxText } from '../acknowledgement/acknowledge.ts';
 import { type AnnouncementText, announcementAlert } from '../announcements/announce.ts';
 import { heldText } from '../approval/hold.ts';
@@ -13,8 +13,6 @@ import { stormOverText } from '../storms/storms.ts';
 import { changesText } from '../tripwire/message.ts';
 import { begunText, overText } from '../watchdog/message.ts';
 import { AT, hashOf, idOf, SERVICE } from './findings.ts';
-
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The Slack channel that scenes are about. */
 export const ALERTS = {

@@ -1,7 +1,7 @@
 /** The format of Tocsin's own: an alert as JSON, signed by Standard Webhooks. Pure. */
-import { type Alert, type Destination, isAnnouncement, type JsonObject, type JsonValue } from '../../../alert.ts';
+import { type Alert, type Destination, isAnnouncement, type JsonObject } from '../../../alert.ts';
 import { chunksOf, mapSliced } from '../../../chunks.ts';
-import { deliveryId } from '../../../item.ts';
+import { deliveryId, isScalar } from '../../../item.ts';
 import { shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { toMessage } from '../../incidents.ts';
@@ -9,8 +9,6 @@ import { type FormatModule, requestOf } from './format.ts';
 import { outlineOf, shortOutline } from './outline.ts';
 
 const PARTIAL_LIMIT = 500;
-
-const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
 
 /** The short fields of an item, for a receiver that refused all of it: no lists, no objects, no long texts. */
 const partialItem = (item: JsonObject): JsonObject =>
