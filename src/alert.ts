@@ -146,6 +146,8 @@ export interface Alert {
   type: string;
   /** The service's own id of the item; for items without one, derived from their content. */
   itemId: string;
+  /** Of the announcement of a change, at its deadline: the fallback hears of it unless one of these destinations has. */
+  readers?: readonly Destination['id'][];
   /** ISO 8601: when the service wrote the item. */
   at: string;
   /** ISO 8601: when this daemon first read it. */

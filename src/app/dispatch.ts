@@ -70,7 +70,7 @@ const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorre
     names: store.names.all,
     correlation,
   });
-  return { fallback, announce: createAnnounce(enqueueOnce) };
+  return { fallback, announce: createAnnounce(enqueueOnce, fallback.setDeadline) };
 };
 
 /** Mutes and holds: what they suppress, and how they end. */

@@ -26,6 +26,16 @@ test('a change while the old readers cannot be reached is heard by the fallback'
   repair();
 });
 
+test('a change while the chat of the old readers is jammed is heard by the fallback', async () => {
+  const options = { kinds: ['email', 'slack'], channels: CHANNEL } as const;
+  const { service, told, slack } = await watch(['Vault'], FALLBACK, options);
+  slack.script.always({ kind: 'answer', status: 429, headers: { 'retry-after': '600' } });
+  service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
+  await told(EVIL, CHANGED);
+  await told(ONCALL, CHANGED);
+  await told(ONCALL, 'Fallback: it could not be delivered to anybody else within 2 s, so it is yours. Slack channel');
+});
+
 test('a decoy that was found in the same transaction makes nothing silent', async () => {
   const { world, service, told, critical, slack } = await watch(
     ['Vault', 'Decoy'],

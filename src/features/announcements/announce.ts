@@ -59,6 +59,8 @@ export interface AnnouncementInput extends AnnouncementText {
   key: string;
   /** The alert that it is about, below whose message it is sent, and the transaction. */
   of?: Pick<Alert, 'id' | 'txHash'>;
+  /** Where none of these destinations has it in time, the fallback gets it. */
+  readers?: readonly Destination['id'][] | undefined;
 }
 
 /** The parts of the text, for channels that render more than plain text. */
@@ -139,9 +141,11 @@ export type Announce = (
 ) => Promise<Alert['id']>;
 
 export const createAnnounce =
-  (enqueueOnce: EnqueueOnce): Announce =>
+  (enqueueOnce: EnqueueOnce, setDeadline?: (alerts: readonly Alert[]) => Promise<void>): Announce =>
   async (announcement, at, destinations) => {
     const alert = announcementAlert(announcement, at);
+    const { readers } = announcement;
+    if (readers !== undefined) await setDeadline?.([{ ...alert, readers }]);
     await enqueueOnce(toParcels([{ alert, destinations }]), 'announcement');
     return alert.id;
   };

@@ -1,11 +1,11 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
-import type { Alert, Destination, Parcel } from '../../alert.ts';
+import { type Alert, type Destination, isAnnouncement, type Parcel } from '../../alert.ts';
 import type { DispatchDependencies } from '../../dispatch/dispatch.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { senderId } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { AlertRecord, Target } from '../../ledger/record.ts';
+import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { EnqueueOnce } from '../announcements/announce.ts';
@@ -121,7 +121,10 @@ const createDivert = (dependencies: FallbackDependencies, standIns: StandIns) =>
     const { reason, by, notice, to: named = [...destinations, ...(await standIns())] } = diversion;
     const possible = alerts.filter(mayDivert);
     if (possible.length === 0 || destinations.length === 0) return;
-    const diverted = (await unanswered(possible, by)).map((alert) => ({ ...alert, notice: notice(alert) }));
+    const diverted = (await unanswered(possible, by)).map(({ readers: _, ...alert }) => ({
+      ...alert,
+      notice: notice(alert),
+    }));
     if (diverted.length === 0) return;
     const parcels = await enqueueDiverted(diverted, { reason, by, to: named });
     const sent = new Map(parcels.flatMap((parcel) => parcel.alerts).map((alert) => [alert.id, alert]));
@@ -156,9 +159,11 @@ const createDeadlineCheck = (
   };
 
   /** Why an alert goes to the fallback when its deadline has come; undefined where it does not. */
-  const lateReason = ({ deliveries }: AlertRecord): 'late' | 'unacknowledged' | undefined => {
+  const lateReason = ({ alert, deliveries }: AlertRecord): 'late' | 'unacknowledged' | undefined => {
     if (!isAccepted(deliveries)) return 'late';
-    return until === 'acknowledged' && !waitsForNobody(deliveries) ? 'unacknowledged' : undefined;
+    return !isAnnouncement(alert) && until === 'acknowledged' && !waitsForNobody(deliveries)
+      ? 'unacknowledged'
+      : undefined;
   };
 
   /** An alert that this check has begun to divert is diverted to the end, also where somebody has accepted it meanwhile. */
@@ -179,7 +184,12 @@ const createDeadlineCheck = (
   /** Diverts those of the alerts that nobody has accepted, or acknowledged, by their deadline. */
   return async (alerts: readonly Alert[], by: string, look: number): Promise<void> => {
     const known = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
-    const records = alerts.map((alert, index): AlertRecord => known[index] ?? { alert, deliveries: [] });
+    const counts = ({ readers }: Alert, { destination, by: asked }: DeliveryRecord): boolean =>
+      readers === undefined || readers.includes(destination.id) || isOneOf(destinations, destination) || asked === by;
+    const records = alerts.map((alert, index): AlertRecord => {
+      const { deliveries = [] } = known[index] ?? {};
+      return { alert: known[index]?.alert ?? alert, deliveries: deliveries.filter((one) => counts(alert, one)) };
+    });
     const late = new Map(records.filter((record) => isLate(record, by)).map((record) => [record.alert.id, record]));
     if (late.size === 0) return;
     const faultOf = await faultsOf([...late.values()]);

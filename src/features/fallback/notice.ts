@@ -12,8 +12,12 @@ import { durationText } from '../../time.ts';
 export const DIVERT_REASONS = ['late', 'unacknowledged', 'dead', 'stranded', 'held'] as const;
 export type DivertReason = (typeof DIVERT_REASONS)[number];
 
-/** A replay is no news, nobody waits for a sample, and announcements choose their destinations themselves. */
-export const mayDivert = (alert: Alert): boolean => !alert.replay && !isAnnouncement(alert) && !isSample(alert);
+/**
+ * A replay is no news, nobody waits for a sample, and announcements choose their destinations themselves, but for those that
+ * name their readers.
+ */
+export const mayDivert = (alert: Alert): boolean =>
+  !alert.replay && !isSample(alert) && (!isAnnouncement(alert) || alert.readers !== undefined);
 
 /** The deliveries that count: to people, or to programs where an alert has no others. */
 const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {

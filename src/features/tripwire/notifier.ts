@@ -91,6 +91,20 @@ export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destin
   }));
 };
 
+/**
+ * Who has to hear of changes that take a reader away: people who read all of these protocols before. Who came with one of
+ * the changes may be who made it. Undefined where nobody of `destinations` lost anything.
+ */
+export const readersAmong = (
+  destinations: readonly Destination[],
+  changes: readonly ChangeRoutes[],
+): Destination['id'][] | undefined => {
+  const losing = changes.filter(losesAReader).map(({ before }) => new Set(before.map(({ id }) => id)));
+  const people = destinations.filter(isHuman);
+  if (!people.some(({ id }) => losing.some((before) => before.has(id)))) return undefined;
+  return people.flatMap(({ id }) => (losing.every((before) => before.has(id)) ? [id] : []));
+};
+
 export interface NotifierDependencies {
   outages: Pick<AnnouncedStore, 'inForce' | 'count'>;
   announce: Announce;
@@ -164,7 +178,12 @@ const createSay =
     for (const { destinations, changes } of groups) {
       // The same changes since the same version are the same announcement, found by any daemon.
       const key = `${service} ${version} ${contentId(...changes.map(({ change }) => JSON.stringify(change)).toSorted())}`;
-      await announce({ about: 'protocol.changed', key, message: changesText(service, changes) }, now(), destinations);
+      const readers = readersAmong(
+        destinations,
+        changes.map(({ routes }) => routes),
+      );
+      const message = changesText(service, changes);
+      await announce({ about: 'protocol.changed', key, message, readers }, now(), destinations);
     }
     return groups.length;
   };

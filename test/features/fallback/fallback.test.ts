@@ -148,6 +148,30 @@ const acknowledge = ({ store }: ReturnType<typeof setUp>, ...alerts: Alert[]) =>
     { by: 'Ann', via: 'slack', to: SLACK.label, at: new Date().toISOString() },
   );
 
+test('a change that takes a reader away goes to the fallback unless one who read it before has it, not who came with it', async () => {
+  for (const until of ['delivered', 'acknowledged'] as const) {
+    const world = setUp({ until });
+    const enqueueOnce = createEnqueueOnce(world.store.ledger, world.store.queues.enqueue);
+    const announce = createAnnounce(enqueueOnce, world.fallback.setDeadline);
+    const [old, evil] = [SLACK, EMAIL];
+    for (const [key, having, readers] of [
+      ['unheard', [evil], [old.id]],
+      ['of nobody', [old, evil], []],
+      ['heard', [old], [old.id]],
+      ['by another of them', [OTHER_SLACK, evil], [old.id, OTHER_SLACK.id]],
+      ['of no readers', [], undefined],
+    ] as const) {
+      const input = { about: 'protocol.changed', key, message: 'It has other channels.', readers } as const;
+      const id = await announce(input, Date.now(), [old, OTHER_SLACK, evil]);
+      const alert = (await world.store.ledger.read(id))?.alert as Alert;
+      for (const destination of having) await world.end(alert, destination, 'delivered');
+    }
+    await looked(world);
+    expect(itemsAt(world, ONCALL).toSorted()).toEqual(['protocol.changed of nobody', 'protocol.changed unheard']);
+    expect(world.sentTo(ONCALL)[0]).not.toHaveProperty('readers');
+  }
+});
+
 describe('where people have to acknowledge', () => {
   test('what was delivered and nobody acknowledged goes to the fallback, and says where it was delivered', async () => {
     const world = setUp({ until: 'acknowledged' });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../../src/features/tripwire/changes.ts';
-import { audienceOf, groupsOf, hasLostPeople, isOnlyHeld } from '../../../src/features/tripwire/notifier.ts';
+import {
+  audienceOf,
+  groupsOf,
+  hasLostPeople,
+  isOnlyHeld,
+  readersAmong,
+} from '../../../src/features/tripwire/notifier.ts';
 import type { Aspect } from '../../../src/features/tripwire/watched.ts';
 import { destinationOf } from '../../support/alerts.ts';
 
@@ -52,6 +58,27 @@ describe('the audience', () => {
     expect(audienceOf({ ...input, ...all, isOpen: (one) => one !== A })).toEqual([HOOK, B, ONCALL]);
     // Of what is new nobody could hear before.
     expect(audienceOf({ ...input, ...all, before: [], after: [B], isNew: true })).toEqual([B]);
+  });
+});
+
+describe('who has to hear that a reader was taken away', () => {
+  const [TEAM, EVIL] = [A, B];
+  const taken = { before: [TEAM, HOOK], after: [EVIL, HOOK] };
+
+  test('is who read it before, no program and nobody who came with it', () => {
+    expect(readersAmong([TEAM, HOOK, EVIL], [taken])).toEqual([TEAM.id]);
+  });
+
+  test('is nobody at destinations that lost nothing, or where all readers stay', () => {
+    expect(readersAmong([EVIL], [taken])).toBeUndefined();
+    expect(readersAmong([TEAM, EVIL], [{ before: [TEAM], after: [TEAM, EVIL] }])).toBeUndefined();
+    expect(readersAmong([HOOK], [{ before: [HOOK], after: [] }])).toBeUndefined();
+  });
+
+  test('is not who read only a decoy that is changed at the same time', () => {
+    const decoy = { before: [TEAM, EVIL, ONCALL], after: [TEAM, EVIL] };
+    expect(readersAmong([TEAM, EVIL], [taken, decoy])).toEqual([TEAM.id]);
+    expect(readersAmong([TEAM, EVIL], [taken, { before: [EVIL], after: [TEAM] }])).toEqual([]);
   });
 });
 
