@@ -7,6 +7,7 @@ import { delayUntil } from '../time.ts';
 import { pause } from '../waiting.ts';
 import { NEAR_MS, type Pace, type Rate } from './rate-limit-rule.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { MAIN_LINE } from './slot-turns.ts';
 
 interface SenderTurnsDependencies {
   /** The sender's next slot: when it comes, in epoch milliseconds. */
@@ -155,7 +156,9 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
   /** The slot of this moment, if it is the job's turn; else the job comes back when its turn is likely. */
   const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
     const { ticket: _ticket, ...others } = job;
-    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, lineId(job.fairnessKey), job);
+    const isMain = job.batchNumber !== undefined && pace.id === job.destination.id;
+    const line = isMain ? MAIN_LINE : lineId(job.fairnessKey);
+    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, line, job);
     return slot ? withSender(others, slot) : { isNow: false, runAt: ticket.at, data: { ...job, ticket } };
   };
 

@@ -32,8 +32,14 @@ const OTHERS = 'others';
 /** The last number in the line at `index` that goes before `number` in the line at `own`. */
 const lastBefore = (index: number, own: number, number: number): number => (index < own ? number : number - 1);
 
+/** Of batches for the address that others share the rate with: any protocol's alert may join one. */
+export const MAIN_LINE = 'main';
+
 /** These keep their line. Ours says what was changed: nobody's flood may crowd it out. */
-const KEPT: ReadonlySet<string> = new Set([OTHERS, lineId(protocolKey({ service: TOCSIN, protocol: TOCSIN }))]);
+const KEPT: ReadonlySet<string> = new Set([
+  ...[OTHERS, MAIN_LINE],
+  lineId(protocolKey({ service: TOCSIN, protocol: TOCSIN })),
+]);
 
 /** Below zero where `one` gives its line up before `other`: more waits in it, or as much and it is listed later. */
 const bySize = (one: Line, other: Line): number =>

@@ -1,6 +1,6 @@
 /** Decoys that take all lines of a rate which another protocol shares: jobs that come, wait and come again, without a wait. */
 import { describe, expect, test } from 'vitest';
-import { type Destination, TOCSIN } from '../../src/alert.ts';
+import { TOCSIN } from '../../src/alert.ts';
 import { pacingOf } from '../../src/channels/registry.ts';
 import { EMPTY_STATE, type RateState } from '../../src/deliver/rate-limit-rule.ts';
 import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
@@ -84,7 +84,9 @@ describe('a message of a protocol that has little waiting', () => {
   });
 });
 
-/** Jobs of batches for one chat, at a daemon's send slots in Redis; the clock stands still. */
+const CHAT = '-1001234567890';
+
+/** Jobs of batches for one chat and its topics, at a daemon's send slots in Redis; the clock stands still. */
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const now = () => 1_800_000_000_000;
@@ -95,10 +97,10 @@ const setUp = () => {
     return store.compareAndSet(...all);
   };
   const rateLimiter = createRateLimiter({ store: { compareAndSet }, now });
-  const paceOf = ({ address }: Destination) => ({ id: address.replace(/\/.*/, ''), rate: RATE });
+  const { paceOf } = pacingOf({ rateLimit: RATE });
   const { reserve } = createSendSlots({ rateLimiter, paceOf, senderOf: () => undefined, now });
   const jobOf = (protocol: string, topic: number, context: { listedSince?: string } = {}, service = 'main') =>
-    batchJob(destinationOf('telegram', `-1001234567890/${topic}`), 1, [
+    batchJob(destinationOf('telegram', topic === 0 ? CHAT : `${CHAT}/${topic}`), 1, [
       makeAlert(topic, { service, protocol, context }),
     ]);
   return { counts, reserve, jobOf, slotsUntil: (runAt: number) => Math.ceil((runAt - now()) / SLOT_MS) };
@@ -118,6 +120,12 @@ test('in Redis: decoys with all topics of a chat hold up neither another protoco
   const before = counts.commands;
   await reserve(jobOf('another', 5000));
   expect(counts.commands - before).toBe(1);
+});
+
+test('in Redis: a decoy with all topics of a chat, and the chat last, holds up no alert that joins its batch there', async () => {
+  const { reserve, jobOf, slotsUntil } = setUp();
+  for (const topic of range(1, 300)) await reserve(jobOf('decoy', topic));
+  expect(slotsUntil((await reserve(jobOf('decoy', 0))).runAt)).toBeLessThanOrEqual(2);
 });
 
 test('in Redis: decoys with plus addresses of a mailbox count to its rate, and take turns with who writes to the mailbox', async () => {

@@ -38,7 +38,7 @@ export const ATTACK_CASES: Readonly<Record<string, number>> = {
   'test/connection/proxy-variables.test.ts': 41,
   'test/contract/channels.test.ts': 671,
   'test/contract/spoofed.test.ts': 3450,
-  'test/deliver/slot-turns-crowd.test.ts': 6,
+  'test/deliver/slot-turns-crowd.test.ts': 7,
   'test/deploy/image.test.ts': 2,
   'test/features/acknowledgement/annotation-token.test.ts': 17,
   'test/features/acknowledgement/link.test.ts': 160,
