@@ -1,4 +1,5 @@
 /** Opens everything that one config decides, each part with what it needs, and starts it. */
+import { oneByOne } from '../chunks.ts';
 import { createAuditJob, createAuditMarks, createServerChange } from '../features/audit/job.ts';
 import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import { createChannelCheck } from '../ops/checks.ts';
@@ -104,17 +105,24 @@ export const sharedTurns = (
       service,
       run: (signal) => run(service, signal),
     }));
-  /** Work that belongs to no service: the readers of the first one do it. */
-  const common = (name: string, run: () => Promise<void>): Turn[] =>
-    names.slice(0, 1).map((service) => ({ name, everyMs: RELEASE_EVERY_MS, service, run }));
+  const ends: [string, () => Promise<void>][] = [
+    ['mutes', dispatching.expireMutes],
+    ['storms', dispatching.endStorms],
+    ['approvals', dispatching.releaseApproved],
+  ];
+  const endAll = (): Promise<void> =>
+    oneByOne(
+      ends,
+      ([name]) => name,
+      async ([, end]) => end(),
+    );
   return [
-    ...common('mutes', dispatching.expireMutes),
-    ...common('approvals', dispatching.releaseApproved),
-    ...common('storms', dispatching.endStorms),
+    // They belong to no service: the readers of the first one do it.
+    ...names.slice(0, 1).map((service) => ({ name: 'ends', everyMs: RELEASE_EVERY_MS, service, run: endAll })),
     ...turns('catalog', config.poll.catalogEvery, reading.list),
     ...(hasRecheck(config) ? turns('recheck', recheckEveryMs(config), rechecks.run) : []),
     ...turns('audit', config.audit.every, audits.run),
-    ...turns('server', SERVER_EVERY_MS, lookAtServer),
+    ...turns('server', SERVER_EVERY_MS, lookAtServer).map((turn) => ({ ...turn, isUnlocked: true })),
   ];
 };
 

@@ -36,7 +36,8 @@ return 1`);
 
 /**
  * `load`: the values of a cursor. `move`: sets the first two where they grow, and when it was swept and polled as it is
- * given: a clock that was ahead is no reason to stay there. `args` has the new ones from `from`.
+ * given: a clock that was ahead is no reason to stay there. `args` has the new ones from `from`. `forget`: after a sweep,
+ * or a poll under the lock; a cursor that would expire stays, too.
  */
 const MOVE = `
 local FIELDS = {'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'}
@@ -50,13 +51,12 @@ local function move(key, values, args, from)
       grown[#grown + 1] = args[from + i - 1]
     end
   end
-  if #grown > 0 then
-    redis.call('HSET', key, unpack(grown))
-    redis.call('PERSIST', key)
-  end
+  if #grown > 0 then redis.call('HSET', key, unpack(grown)) end
 end
-local function forget(seen, before)
-  if before ~= '' then redis.call('ZREMRANGEBYSCORE', seen, '-inf', '(' .. before) end
+local function forget(cursor, seen, before)
+  if before == '' then return end
+  redis.call('PERSIST', cursor)
+  redis.call('ZREMRANGEBYSCORE', seen, '-inf', '(' .. before)
 end
 local function oldest(open)
   return redis.call('ZRANGE', open, 0, 0, 'WITHSCORES')[2] or ''
@@ -74,7 +74,7 @@ for i = 1, #keys, 3 do if redis.call('EXISTS', keys[i]) == 0 then return false e
 local answers = {}
 for i = 1, #keys, 3 do
   move(keys[i], load(keys[i]), args, 1)
-  forget(keys[i + 1], args[4 + (i + 2) / 3])
+  forget(keys[i], keys[i + 1], args[4 + (i + 2) / 3])
   answers[#answers + 1] = oldest(keys[i + 2])
 end
 return answers`);
@@ -91,7 +91,7 @@ for i = 1, #KEYS, 3 do
     answers[#answers + 1] = 'changed'
   else
     move(KEYS[i], values, ARGV, from)
-    forget(KEYS[i + 1], ARGV[from + 6])
+    forget(KEYS[i], KEYS[i + 1], ARGV[from + 6])
     answers[#answers + 1] = oldest(KEYS[i + 2])
   end
 end
@@ -113,7 +113,7 @@ export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKe
         await lock.write(REMEMBER, keysOf(track).slice(0, 2), dated);
       }
     },
-    /** Nobody reads these any more: they are forgotten after `keepMs`, unless somebody moves them again. */
+    /** Nobody reads these any more: they are forgotten after `keepMs`, unless somebody sweeps them again. */
     expire: async (tracks: readonly Track[], keepMs: number): Promise<void> => {
       for (const track of tracks) {
         const [cursor = '', seen = ''] = keysOf(track);

@@ -38,7 +38,7 @@ const LOOK_AT_LISTS_EVERY_MS = 5000;
 /** How often a service is asked whether it answers, if this daemon polls nothing of it; readiness needs to know. */
 const IDLE_PROBE_EVERY_MS = 15_000;
 /** How often moved cursors are written. What a killed daemon had not written costs a sweep. */
-export const COMMIT_EVERY_MS = 2000;
+export const COMMIT_EVERY_MS = 5000;
 /** Longer than any backlog takes. A poll that is given up loses nothing: the next one goes on where it was. */
 const DEADLINE_MS = 600_000;
 

@@ -37,7 +37,7 @@ export const createDeadlines = (settings: QueueSettings) => {
     },
     /** `id` stays the same when a check is repeated. A check that throws is repeated. */
     work: (concurrency: number, check: (alerts: readonly Alert[], id: string, look: number) => Promise<void>) => {
-      const worker = openWorker(settings, DEADLINES_QUEUE, concurrency, ({ job }) => {
+      const { worker } = openWorker(settings, DEADLINES_QUEUE, concurrency, ({ job }) => {
         const { alerts, look } = readJob(job);
         return check(alerts, job.id ?? '', look);
       });

@@ -120,7 +120,7 @@ export const createWork =
     const { redis } = settings;
     const runJob = createRunJob(queues[kind].opened(), places, process, onUnknownVersion);
     let takenAt = Date.now();
-    const worker = openWorker(settings, queueName(kind), places.jobs, async (run) => {
+    const { worker, checkStalled } = openWorker(settings, queueName(kind), places.jobs, async (run) => {
       takenAt = Date.now();
       if (run.job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
       else await runJob(run);
@@ -131,7 +131,7 @@ export const createWork =
       /** When it last took a job or a canary, or began; epoch milliseconds. */
       takenAt: (): number => takenAt,
       /** Looks at once for jobs that lost their lock. */
-      checkStalled: (): Promise<void> => worker.startStalledCheckTimer(),
+      checkStalled,
       /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
       stop: (graceMs: number): Promise<void> => {
         places.close();

@@ -4,7 +4,7 @@ import type { Job, Queue, Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { execute } from '../redis/pipeline.ts';
-import { pause } from '../waiting.ts';
+import { oneAtATime, pause } from '../waiting.ts';
 import { createJobLocks, type HoldsLock, LOCK_MS } from './job-locks.ts';
 
 export interface QueueSettings {
@@ -32,13 +32,18 @@ export const JOB_OPTIONS = {
 } as const;
 
 /**
- * Locks are checked every 3 s, so that a killed daemon's jobs start again within 13 s even where nobody noticed that it is
- * gone, see `stuck-jobs.ts`. A crash of ours is never the parcel's fault, so no number of stalls ends a job.
+ * Locks of running jobs are checked every 3 s, so that a killed daemon's jobs start again within 13 s even where nobody
+ * noticed that it is gone, see `stuck-jobs.ts`. A crash of ours is never the parcel's fault, so no number of stalls ends a
+ * job.
  */
+const STALLED_MS = 3000;
 const WORKER_LOCKS = {
-  ...{ lockDuration: LOCK_MS, skipLockRenewal: true },
-  ...{ stalledInterval: 3000, maxStalledCount: 1_000_000 },
+  ...{ lockDuration: LOCK_MS, skipLockRenewal: true, skipStalledCheck: true },
+  ...{ stalledInterval: STALLED_MS, maxStalledCount: 1_000_000 },
 } as const;
+
+/** Longer than BullMQ's 5 s: each end of a wait costs ten commands. What is queued or due ends it at once. */
+const DRAIN_SECONDS = 10;
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
@@ -127,8 +132,8 @@ export const openWorker = (
   name: string,
   concurrency: number,
   process: (run: JobRun) => Promise<void>,
-): Worker => {
-  const own = { connection: redis, prefix, concurrency, ...WORKER_LOCKS };
+) => {
+  const own = { connection: redis, prefix, concurrency, drainDelay: DRAIN_SECONDS, ...WORKER_LOCKS };
   const runLocked = createJobLocks({
     extend: (jobs, tokens) => worker.extendJobLocks(jobs, tokens, LOCK_MS),
     onError: (error) => onError(name, error),
@@ -143,7 +148,14 @@ export const openWorker = (
   worker.on('error', (error) => onError(name, error));
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));
-  return worker;
+  // BullMQ's own check costs seven commands, whether jobs run or not.
+  const look = oneAtATime(async () => {
+    if ((await redis.exists(queueKey(prefix, name, 'active'))) > 0) await worker.getBackend().moveStalledJobsToWait();
+  });
+  const checkStalled = (): Promise<void> => look().catch((error: Error) => onError(name, error));
+  const timer = setInterval(checkStalled, STALLED_MS);
+  worker.on('closing', () => clearInterval(timer));
+  return { worker, checkStalled };
 };
 
 /**

@@ -4,8 +4,9 @@ import { CLOCKS_DIFFER_MS } from '../time.ts';
 import { queueKey } from './settings.ts';
 
 /**
- * KEYS: active jobs, stalled jobs, when BullMQ last checked; ARGV: where keys of jobs begin, then ids of workers. The token
- * of a lock is WORKER:NUMBER.
+ * KEYS: active jobs, stalled jobs, when BullMQ last checked, the marker that wakes workers; ARGV: where keys of jobs begin,
+ * then ids of workers. The token of a lock is WORKER:NUMBER. The marker wakes a worker in any case: one that is gone may
+ * have been the one that waited for the next delayed job.
  */
 const FREE = `
 local dead, freed = {}, 0
@@ -20,6 +21,7 @@ for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   end
 end
 if freed > 0 then redis.call('DEL', KEYS[3]) end
+redis.call('ZADD', KEYS[4], 0, '0')
 return freed`;
 
 /**
@@ -30,7 +32,7 @@ export const createAbandonedJobs = (redis: RedisClient, prefix: string) => ({
   /** Frees the jobs of a queue that these workers ran. Gives how many; BullMQ's next check starts them. */
   free: async (queue: string, workers: readonly string[]): Promise<number> => {
     if (workers.length === 0) return 0;
-    const keys = ['active', 'stalled', 'stalled-check'].map((name) => queueKey(prefix, queue, name));
+    const keys = ['active', 'stalled', 'stalled-check', 'marker'].map((name) => queueKey(prefix, queue, name));
     return Number(await redis.eval(FREE, keys.length, ...keys, queueKey(prefix, queue, ''), ...workers));
   },
 });

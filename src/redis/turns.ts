@@ -8,6 +8,8 @@ export interface Turn {
   everyMs: number;
   /** The first of the daemons that read this service takes the turn for all of them. Default: each daemon takes it. */
   service?: string;
+  /** Two daemons that take it at once do no harm. Default: it has a lock. */
+  isUnlocked?: boolean;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -52,11 +54,12 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
   };
 
   const take = async (turn: Turn): Promise<boolean> => {
-    if (turn.service === undefined || daemons === undefined) {
-      await turn.run(stopping);
-      return true;
+    if (turn.service !== undefined && daemons !== undefined) {
+      if (daemons.readersOf(turn.service)[0] !== daemons.own) return false;
+      if (turn.isUnlocked !== true) return takeShared(turn, daemons.locks);
     }
-    return daemons.readersOf(turn.service)[0] === daemons.own && takeShared(turn, daemons.locks);
+    await turn.run(stopping);
+    return true;
   };
 
   const repeat = async (turn: Turn): Promise<void> => {

@@ -156,18 +156,25 @@ test('an urgent audit is carried out although the daemon that began it dies in i
   const begun = Promise.withResolvers<void>();
   const audited: string[] = [];
   const settings = { redis, prefix, log: { info: () => {} }, settledAfterMs: 1 };
+  const connection = redis.duplicate();
+  onTestFinished(() => connection.disconnect());
   const dies = createServerChange({
     ...settings,
+    locks: createLocks(connection, prefix, LOCK_MS),
     audit: () => {
       begun.resolve();
       return new Promise(() => {});
     },
   });
-  const goesOn = createServerChange({ ...settings, audit: async (service) => void audited.push(service) });
-  const dying = start('a', [shared((signal) => dies('main', signal))]);
-  start('b', [shared((signal) => goesOn('main', signal))]);
+  const goesOn = createServerChange({
+    ...settings,
+    locks: createLocks(redis, prefix, LOCK_MS),
+    audit: async (service) => void audited.push(service),
+  });
+  start('a', [{ ...shared((signal) => dies('main', signal)), isUnlocked: true }]);
+  start('b', [{ ...shared((signal) => goesOn('main', signal)), isUnlocked: true }]);
   await begun.promise;
-  dying.die();
+  connection.disconnect();
   become(['b']);
   await until('the other has audited', () => audited.length > 0);
   await until('the new server is noted', async () => (await redis.get(`${prefix}:server:main`)) !== 'the one before');
@@ -200,4 +207,20 @@ test('a stop does not wait longer than it may for a turn that does not end', asy
   const before = performance.now();
   await daemon.stopped(50);
   expect(performance.now() - before).toBeLessThan(2000);
+});
+
+test('the first reader takes a turn without a lock as well', async () => {
+  const { redis, prefix, start } = setUp();
+  const taken: string[] = [];
+  const locks: string[][] = [];
+  for (const own of ['a', 'b']) {
+    const run = async (): Promise<void> => {
+      taken.push(own);
+      locks.push(await redis.keys(`${prefix}:lock:*`));
+    };
+    start(own, [{ ...shared(run), isUnlocked: true }]);
+  }
+  await until('some turns', () => taken.length > 4);
+  expect(new Set(taken)).toEqual(new Set(['a']));
+  expect(locks.flat()).toEqual([]);
 });

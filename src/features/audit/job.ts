@@ -6,7 +6,7 @@ import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Conditions } from '../../ops/conditions.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { RedisClient } from '../../redis/connect.ts';
-import { SERVER_FUNCTION } from '../../redis/lock.ts';
+import { type Locks, SERVER_FUNCTION, underLock } from '../../redis/lock.ts';
 import { countedInWords } from '../../text.ts';
 import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from './balance.ts';
@@ -15,6 +15,7 @@ import type { AuditWindow } from './protocol.ts';
 interface ServerChangeDependencies {
   redis: RedisClient;
   prefix: string;
+  locks: Pick<Locks, 'take'>;
   /** The audit with `isUrgent`, see `createAuditJob`. */
   audit(service: string, signal: AbortSignal): Promise<void>;
   log: Pick<Logger, 'info'>;
@@ -33,26 +34,28 @@ return { redis.call('GET', KEYS[1]) or '', server() }`;
  * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may lack
  * what was acknowledged last, with `appendfsync everysec` too, so each service is audited at once.
  *
- * Gives the look, to be called often by one daemon at a time. The new server is noted after the audit has ended, so where a
+ * Gives the look, to be called often. One daemon audits. The new server is noted after the audit has ended, so where a
  * daemon dies in between, the next one audits.
  */
 export const createServerChange =
-  ({ redis, prefix, audit, log, settledAfterMs = SETTLED_AFTER_MS }: ServerChangeDependencies) =>
-  /** One command, where nothing has changed. A server that does not say who it is never changes. */
+  ({ redis, prefix, locks, audit, log, settledAfterMs = SETTLED_AFTER_MS }: ServerChangeDependencies) =>
+  /** One command and no lock, where nothing has changed. A server that does not say who it is never changes. */
   async (service: string, signal: AbortSignal): Promise<void> => {
     const key = `${prefix}:server:${service}`;
     const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
     if (present === '' || present === known) return;
-    // An empty Redis has nothing to look for: the state file says where reading goes on.
-    if (known !== '') {
-      // Not a warning: an embedded Redis starts again with each daemon. What is found to be lost is an error of its own.
-      const what = 'Redis was restarted or failed over; an audit looks for what it may have lost';
-      log.info({ service, server: present }, what);
-      await sleep(settledAfterMs, undefined, { signal });
-      await audit(service, signal);
-      signal.throwIfAborted();
-    }
-    await redis.set(key, present);
+    await underLock(locks, [`turn:server ${service}`], async () => {
+      // An empty Redis has nothing to look for: the state file says where reading goes on.
+      if (known !== '') {
+        // Not a warning: an embedded Redis starts again with each daemon. What is found to be lost is an error of its own.
+        const what = 'Redis was restarted or failed over; an audit looks for what it may have lost';
+        log.info({ service, server: present }, what);
+        await sleep(settledAfterMs, undefined, { signal });
+        await audit(service, signal);
+        signal.throwIfAborted();
+      }
+      await redis.set(key, present);
+    });
   };
 
 /** After this many differences of one protocol the rest are only counted. */

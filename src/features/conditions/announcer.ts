@@ -184,13 +184,19 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
   return {
     ...{ tell, end },
     died: createDied(dependencies),
-    /** Says what is found. False where another daemon is about to say something. */
+    /** Says what is found. Where that is nothing it takes no lock. False where another daemon is about to say something. */
     round: async (group: Group, find: (announced: readonly Announced[]) => News | Promise<News>): Promise<boolean> => {
+      const look = async () => {
+        const announced = await store.list(group.name);
+        return { announced, ...(await find(announced)) };
+      };
+      const before = await look();
+      const isQuiet = before.begun.length + before.ended.length === 0;
+      if (isQuiet && before.announced.every(({ isAnnounced }) => isAnnounced)) return true;
       const held = await locks.take([`announce:${group.name}`]);
       if (held === undefined) return false;
       try {
-        const announced = await store.list(group.name);
-        const { begun, ended } = await find(announced);
+        const { announced, begun, ended } = await look();
         for (const one of announced) if (!one.isAnnounced) await tell(group, one);
         for (const one of ended) await end(group, one);
         for (const one of begun) await begin(group, one);

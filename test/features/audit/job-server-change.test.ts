@@ -1,6 +1,7 @@
 /** Which Redis server answers is remembered in Redis itself: a daemon may start together with it, or end in the audit. */
 import { expect, test } from 'vitest';
 import { createServerChange } from '../../../src/features/audit/job.ts';
+import { createLocks } from '../../../src/redis/lock.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const setUp = () => {
@@ -10,6 +11,7 @@ const setUp = () => {
   const stopping = new AbortController();
   const settings = {
     prefix,
+    locks: createLocks(redis, prefix),
     audit: async (service: string) => {
       audited.push(service);
       if (failing.times-- > 0) throw new Error('Redis is away again');
