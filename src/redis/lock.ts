@@ -57,7 +57,12 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
     const run = (script: string): Promise<unknown> => redis.eval(script, keys.length, ...keys, token, ttlMs);
     const server = await run(TAKE);
     if (typeof server !== 'string') return undefined;
-    const renew = oneAtATime(async () => (await run(RENEW)) === 1);
+    const lost = new AbortController();
+    const renew = oneAtATime(async () => {
+      if ((await run(RENEW)) === 1) return true;
+      lost.abort();
+      return false;
+    });
     const timer = setInterval(() => void renew().catch(() => {}), ttlMs / 3);
     let isOver = false;
     const end = (): void => {
@@ -75,6 +80,8 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       server,
       /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
       renew,
+      /** Aborts when a renewal finds it lost. */
+      lost: lost.signal,
       /**
        * Runs a script that `fenced` made. It writes only while the lock is held, at the very Redis that gave it. Rejects
        * where the lock was lost, or the script gave nothing.

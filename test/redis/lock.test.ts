@@ -50,7 +50,9 @@ test('a holder learns that another has it now, and releases nothing of that one'
   const { redis, prefix, take } = setUp();
   const lost = await take('a');
   await redis.del(`${prefix}:lock:a`);
+  expect(lost?.lost.aborted).toBe(false);
   expect(await lost?.renew()).toBe(false);
+  expect(lost?.lost.aborted).toBe(true);
   const next = await take('a');
   await lost?.release();
   expect(await next?.renew()).toBe(true);

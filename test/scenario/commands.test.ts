@@ -1,7 +1,11 @@
-/** How many Redis commands an alert costs, from the poll until its end is in the ledger: a figure that no noise touches. */
+/**
+ * How many Redis commands an alert costs, from the poll until its end is in the ledger, and a daemon that has nothing to do:
+ * figures that no noise touches.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { MAINTENANCE_EVERY_MS } from '../../src/app/maintenance.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
@@ -17,6 +21,9 @@ const MOST_AT_START = 1000;
 
 /** How long the daemon is left alone, to see what it asks of Redis whether there are alerts or not. */
 const IDLE_MS = 3000;
+
+/** A second, with four protocols and all kinds of channels at the pace of the default config. */
+const MOST_WHILE_IDLE = 42;
 
 /** Calls so far, by command. */
 const callsOf = async (redis: Redis): Promise<Map<string, number>> => {
@@ -61,4 +68,26 @@ test('an alert to a webhook costs few Redis commands', async () => {
   const table = calls.toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count / ALERTS}`);
   const ofAlerts = sum(calls) - idlePerMs * (after.at - before.at);
   expect(ofAlerts, table.slice(0, 20).join(', ')).toBeLessThanOrEqual(MOST_COMMANDS * ALERTS + MOST_AT_START);
+});
+
+test('a daemon that has nothing to do asks Redis for little', async () => {
+  const server = await ownRedis();
+  onTestFinished(() => server.remove());
+  const redisUrl = `redis://127.0.0.1:${server.port}`;
+  const poll = { interval: null, sweepEvery: null, catalogEvery: null };
+  const world = await startWorld({ names: ['A', 'B', 'C', 'D'], redisUrl, config: { poll } });
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const daemon = await world.start({ maintenanceEveryMs: MAINTENANCE_EVERY_MS });
+  await daemon.watching();
+  await delay(IDLE_MS);
+  const before = await snapshot(redis);
+  // One round of maintenance, in which every queue has its canary.
+  await delay(MAINTENANCE_EVERY_MS);
+  const after = await snapshot(redis);
+
+  const seconds = (after.at - before.at) / 1000;
+  const calls = between(before, after).toSorted(([, a], [, b]) => b - a);
+  const table = calls.map(([name, count]) => `${name} ${(count / seconds).toFixed(1)}`);
+  expect(sum(calls) / seconds, table.slice(0, 20).join(', ')).toBeLessThanOrEqual(MOST_WHILE_IDLE);
 });

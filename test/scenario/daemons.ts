@@ -99,24 +99,23 @@ export interface DaemonOptions {
   now?: () => number;
   /** Those that are left out are a daemon's own. */
   limits?: Partial<Limits>;
+  /** Default: short, so that no scenario waits for the next round. */
+  maintenanceEveryMs?: number;
 }
-
-/** Short, so that no scenario waits for the next round. */
-const MAINTENANCE_EVERY_MS = 1000;
 
 /**
  * Starts a daemon on `config`; its log is kept, not shown. With a `source` it takes what is there when that changes. `now`
  * is its clock.
  */
 export const startDaemon = async (config: Config, options: DaemonOptions = {}): Promise<RunningDaemon> => {
-  const { source, now = Date.now, limits = {} } = options;
+  const { source, now = Date.now, limits = {}, maintenanceEveryMs = 1000 } = options;
   const lines: string[] = [];
   const read: LogLine[] = [];
   const { scrub, learn } = createLearningScrubber();
   learn(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
   const daemon = createDaemon({
-    ...{ config, log, scrub, now, limits, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
+    ...{ config, log, scrub, now, limits, maintenanceEveryMs },
     ...(source === undefined ? {} : { source }),
     onRead: (one) => learn(collectSecrets(one)),
   });

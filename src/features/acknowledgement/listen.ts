@@ -23,7 +23,6 @@ interface ListenerDependencies extends Pick<AcknowledgementParts, 'scrub' | 'sig
 
 /** Another daemon listens as long as it holds the lock. */
 const ASK_AGAIN_MS = 1000;
-const RENEW_EVERY_MS = 2000;
 /** From the beginning of one connection to that of the next, at least. */
 const LEAST_INTERVAL_MS = 1000;
 /** A connection that ends sooner has failed; one that is open for so long works. */
@@ -33,18 +32,6 @@ const LONGEST_PAUSE_MS = 30_000;
 const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(failures, 10));
 
 const ENDED_AT_ONCE = new Error('the connection ended as soon as it was open');
-
-/** Aborts when the lock is lost: somebody else listens by then. */
-const whileHeld = (lock: HeldLock, signal: AbortSignal) => {
-  const lost = new AbortController();
-  const timer = setInterval(() => {
-    lock.renew().then(
-      (isHeld) => isHeld || lost.abort(),
-      () => lost.abort(),
-    );
-  }, RENEW_EVERY_MS);
-  return { signal: AbortSignal.any([signal, lost.signal]), end: () => clearInterval(timer) };
-};
 
 /** Runs until `signal` aborts; never rejects. */
 export const listenForPresses = async (dependencies: ListenerDependencies): Promise<void> => {
@@ -93,16 +80,16 @@ export const listenForPresses = async (dependencies: ListenerDependencies): Prom
 
   /** As long as the lock is held: one connection after another. */
   const listen = async (lock: HeldLock): Promise<void> => {
-    const held = whileHeld(lock, signal);
+    // Where it is lost, somebody else listens by then.
+    const held = AbortSignal.any([signal, lock.lost]);
     try {
-      while (!held.signal.aborted) {
-        const interval = sleep(LEAST_INTERVAL_MS, held.signal);
-        await connect(held.signal);
-        if (failures > 0) await sleep(pauseAfter(failures), held.signal);
+      while (!held.aborted) {
+        const interval = sleep(LEAST_INTERVAL_MS, held);
+        await connect(held);
+        if (failures > 0) await sleep(pauseAfter(failures), held);
         await interval;
       }
     } finally {
-      held.end();
       conditions.over('buttons', kind);
       await lock.release().catch(() => {});
     }
