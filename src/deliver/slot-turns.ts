@@ -59,7 +59,7 @@ const renamed = (name: string, lines: readonly Line[]): string =>
 const joinEnd = (
   lines: readonly Line[],
   name: string,
-  since?: string | undefined,
+  since?: string,
   mayOust = true,
 ): { lines: readonly Line[]; place: Place } => {
   const known = lines.find((line) => isOf(line, name));
@@ -72,17 +72,14 @@ const joinEnd = (
   }
   const served = lines.length === 0 ? 0 : Math.min(...lines.map((line) => line.served));
   const own: Line = { name, served, last: served + 1, ...(since !== undefined && { since }) };
-  const withOwn = (rest: readonly Line[], line = own) => ({
-    lines: [...rest, line],
+  const isFull = lines.length >= MOST_LINES && !KEPT.has(name);
+  const [longest = own] = isFull ? lines.filter((line) => !KEPT.has(line.name)).toSorted(bySize) : [];
+  if (isFull && (!mayOust || bySize(longest, own) >= 0)) return joinEnd(lines, OTHERS);
+  const line = isFull ? { ...own, name: renamed(name, lines) } : own;
+  return {
+    lines: [...lines.filter((each) => each !== longest), line],
     place: { line: line.name, number: line.last },
-  });
-  if (lines.length < MOST_LINES || KEPT.has(name)) return withOwn(lines);
-  const [longest = own] = lines.filter((line) => !KEPT.has(line.name)).toSorted(bySize);
-  if (!mayOust || bySize(longest, own) >= 0) return joinEnd(lines, OTHERS);
-  return withOwn(
-    lines.filter((line) => line !== longest),
-    { ...own, name: renamed(name, lines) },
-  );
+  };
 };
 
 /** The place that is held; without one, or if its line is gone, a place at the end. */
