@@ -1,5 +1,4 @@
 /** `check --online`: asks every service, Redis and channel of the config whether it answers. Starts and sends nothing. */
-import { randomUUID } from 'node:crypto';
 import { type ChannelKind, type Destination, onceEach } from '../alert.ts';
 import { webAddress } from '../channels/address.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -10,7 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { messageOf, ServiceError } from '../errors.ts';
 import { hangingOn } from '../features/routes/hanging.ts';
 import type { RouteReview } from '../features/routes/review.ts';
-import { sampleAlert } from '../features/sample/sample.ts';
+import { testAlert } from '../features/sample/sample.ts';
 import type { ListedProtocol } from '../item.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
@@ -192,13 +191,7 @@ export const closedIn = (
 export const sendSample = (config: Config, destination: Destination, signal: AbortSignal): Promise<void> =>
   withChannels(config, async ({ channels }) => {
     const channel = openedKind(channels, destination.kind);
-    const alert = sampleAlert(
-      config.services[0]?.name ?? 'test',
-      'Sample protocol',
-      `test-${randomUUID()}`,
-      Date.now(),
-    );
     const context = { sentAt: iso(Date.now()), format: 'rich', presentation: createPresentation(config) } as const;
-    const messages = atOnce(channel.compose({ destination, alerts: [alert] }, context));
+    const messages = atOnce(channel.compose({ destination, alerts: [testAlert(config)] }, context));
     for (const message of messages) await channel.send(message, within(signal));
   });

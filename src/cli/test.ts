@@ -1,6 +1,5 @@
 /** `tocsin test`: a marked sample through the real queue, and what became of it. */
 
-import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Alert, Destination } from '../alert.ts';
@@ -10,7 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { createInterpolate, type Environment, withEnvFile } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 import { withName } from '../features/names/names.ts';
-import { sampleAlert } from '../features/sample/sample.ts';
+import { testAlert } from '../features/sample/sample.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
@@ -138,8 +137,7 @@ const sendSample = async (
   { signal, warn }: Pick<CommandContext, 'signal' | 'warn'>,
 ): Promise<Sent> => {
   const destinations = await destinationsOf(options, command, warn);
-  const service = config.services[0]?.name ?? 'test';
-  const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
+  const alert = testAlert(config, options.protocol);
   const queuedAt = Date.now();
   const withheld = new Map(
     await Promise.all(destinations.map(async (one) => [one.id, await command.explainSuppression(alert, one)] as const)),

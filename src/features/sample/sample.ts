@@ -1,5 +1,7 @@
 /** The sample that `tocsin test` sends, and how it is taken back. */
+import { randomUUID } from 'node:crypto';
 import type { Alert, Parcel } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { toAlert } from '../../poll/ingest.ts';
 import { parcelJobId } from '../../queue/job.ts';
@@ -34,6 +36,10 @@ export const sampleAlert = (service: string, protocol: string, id: string, now: 
   const context = { trigger, adminOf: [], privilegedOn: [] };
   return { ...toAlert(item, service, protocol, now), type: 'test.sample', context };
 };
+
+/** A sample of its own, at the first service of the config. */
+export const testAlert = ({ services }: Pick<Config, 'services'>, protocol = 'Sample protocol'): Alert =>
+  sampleAlert(services[0]?.name ?? 'test', protocol, `test-${randomUUID()}`, Date.now());
 
 interface CancelSampleDependencies {
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
