@@ -48,9 +48,7 @@ export const createDisabled = (redis: Redis | Cluster, prefix: string) => {
     enable: async (id: Destination['id']): Promise<boolean> => (await redis.hdel(key, id)) === 1,
     /** Latest first. */
     list: async (): Promise<DisabledDestination[]> =>
-      Object.values(await redis.hgetall(key))
-        .map(parse)
-        .toSorted((a, b) => b.at.localeCompare(a.at)),
+      (await redis.hvals(key)).map(parse).toSorted((a, b) => b.at.localeCompare(a.at)),
   };
 };
 

@@ -75,9 +75,7 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
       await redis.hset(key, id, JSON.stringify({ id, ...dead }));
     },
     list: async (): Promise<DeadDelivery[]> =>
-      Object.values(await redis.hgetall(key))
-        .map(parse)
-        .sort((a, b) => a.at.localeCompare(b.at)),
+      (await redis.hvals(key)).map(parse).sort((a, b) => a.at.localeCompare(b.at)),
     /** Of all dead letters, in no order; cheap however many there are. */
     ids: (): Promise<string[]> => redis.hkeys(key),
     /** Those of `ids` that are kept, in their order. */

@@ -68,9 +68,7 @@ const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => 
   const keys = keysOf(prefix);
 
   const decisions = async (key: string): Promise<Decision[]> =>
-    Object.values(await redis.hgetall(key))
-      .map((json) => JSON.parse(json) as Decision)
-      .sort((a, b) => a.at.localeCompare(b.at));
+    (await redis.hvals(key)).map((json) => JSON.parse(json) as Decision).sort((a, b) => a.at.localeCompare(b.at));
 
   const decisionOn = (one: Target): string => JSON.stringify({ ...targetOf(one), at: iso(now()) });
 
