@@ -5,7 +5,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, AlertContext } from '../../alert.ts';
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf, mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 
@@ -134,11 +134,8 @@ export const createFirstSeen = (
 
   return {
     /** Which facts come for the first time, in the order of the alerts, which are of one protocol; notes them. */
-    note: async (noted: readonly Noted[]): Promise<First[]> => {
-      const found: First[] = [];
-      for (const chunk of chunksOf(noted, CHUNK)) found.push(...(await noteChunk(chunk)));
-      return found;
-    },
+    note: async (noted: readonly Noted[]): Promise<First[]> =>
+      (await mapInChunks(chunksOf(noted, CHUNK), 1, noteChunk)).flat(),
     /** The same for facts of one alert that were noted before; notes nothing. */
     recall: async ({ alert, facts }: Noted): Promise<First | undefined> => {
       const named = namedOf(facts);
