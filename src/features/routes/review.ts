@@ -146,9 +146,7 @@ export const createRouteReview = (
       return counts;
     },
     /** Every destination of every protocol, once. */
-    destinations: (): Destination[] => {
-      return onceEach(reviewed().flatMap(({ destinations }) => destinations));
-    },
+    destinations: (): Destination[] => onceEach(reviewed().flatMap(({ destinations }) => destinations)),
     /** Names of the protocols that lead to a destination, by its id. */
     protocolsOf: (): ReadonlyMap<Destination['id'], readonly string[]> => {
       const found = new Map<string, Set<string>>();
