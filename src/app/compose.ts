@@ -105,17 +105,8 @@ export const sharedTurns = (
       service,
       run: (signal) => run(service, signal),
     }));
-  const ends: [string, () => Promise<void>][] = [
-    ['mutes', dispatching.expireMutes],
-    ['storms', dispatching.endStorms],
-    ['approvals', dispatching.releaseApproved],
-  ];
-  const endAll = (): Promise<void> =>
-    oneByOne(
-      ends,
-      ([name]) => name,
-      async ([, end]) => end(),
-    );
+  const ends = ['expireMutes', 'endStorms', 'releaseApproved'] as const;
+  const endAll = () => oneByOne(ends, String, (name) => dispatching[name]());
   return [
     // They belong to no service: the readers of the first one do it.
     ...names.slice(0, 1).map((service) => ({ name: 'ends', everyMs: RELEASE_EVERY_MS, service, run: endAll })),

@@ -42,7 +42,7 @@ export const createBackoffs = (
     // Never longer than the service said: it may be by the clock of a daemon that is ahead.
     const endsAt = monotonic() + Math.max(0, Math.min(until - now(), waitMs));
     // The same wait does not grow: the wall clock was set back, and Redis gets the wait as that clock now counts.
-    const hasGrown = before?.until === until && endsAt > before.endsAt + DRIFT_MS;
+    const hasGrown = until > now() && before?.until === until && endsAt > before.endsAt + DRIFT_MS;
     return hasGrown ? set(service, Math.max(0, before.endsAt - monotonic())) : { until, endsAt };
   };
 

@@ -149,11 +149,11 @@ export const openWorker = (
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));
   // BullMQ's own check costs seven commands, whether jobs run or not.
-  const look = oneAtATime(async () => {
+  const look = async (): Promise<void> => {
     if ((await redis.exists(queueKey(prefix, name, 'active'))) > 0) await worker.getBackend().moveStalledJobsToWait();
-  });
-  const checkStalled = (): Promise<void> => look().catch((error: Error) => onError(name, error));
-  const timer = setInterval(checkStalled, STALLED_MS);
+  };
+  const checkStalled = () => look().catch((error: Error) => onError(name, error));
+  const timer = setInterval(oneAtATime(checkStalled), STALLED_MS);
   worker.on('closing', () => clearInterval(timer));
   return { worker, checkStalled };
 };

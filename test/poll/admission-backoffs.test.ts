@@ -66,3 +66,14 @@ test('Redis is asked once in five seconds, however many polls ask', async () => 
   time.now += 1;
   expect(await Promise.all([one.leftMs('main'), one.leftMs('main')])).toEqual([15_000, 15_000]);
 });
+
+test('where there is no wait nothing is written', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: Date.now() };
+  const { leftMs } = createBackoffs(redis, prefix, { now: () => time.now, monotonic: () => time.now });
+  for (let look = 0; look < 3; look += 1) {
+    expect(await leftMs('main')).toBe(0);
+    time.now += 10_000;
+  }
+  expect(await redis.keys(`${prefix}*`)).toEqual([]);
+});
