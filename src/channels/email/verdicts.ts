@@ -6,6 +6,7 @@
 import { DeliveryError, type Explanation } from '../../errors.ts';
 import { allOf, connectionFault, NOT_TLS_CODES, UNSHOWN_CODES, UNTRUSTED_CODES } from '../../net.ts';
 import { cleanLine, shorten } from '../../text.ts';
+import { textIn } from '../content/foreign.ts';
 import { dead, explainedError, networkCodeOf, networkFailure, type Verdict } from '../failures.ts';
 
 /** `retryAfterMs`: SMTP names no wait; these are ours, where an immediate retry would make it worse. */
@@ -125,7 +126,7 @@ const TLS_REMEDIES: Readonly<Record<string, string>> = {
 
 /** The names that the relay's certificate is for, where they are what is wrong with it. */
 const namesIn = (certificate: unknown): string => {
-  const names = stringOf((certificate as { subjectaltname?: unknown } | undefined)?.subjectaltname);
+  const names = textIn((certificate as { subjectaltname?: unknown } | undefined)?.subjectaltname);
   return names === '' ? '' : `, namely ${shorten(cleanLine(names), REPLY_LIMIT)}`;
 };
 
@@ -180,8 +181,6 @@ interface Asked {
 
 const REPLY_LIMIT = 200;
 
-const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 /** A reply decides alone: it says that the relay has not taken the mail. */
 const refused = (reply: string, command: string, { peer, scrub }: Asked): DeliveryError => {
   const words = shorten(scrub(cleanLine(reply.replace(/^(\d{3})-/gm, '$1 '))), REPLY_LIMIT);
@@ -208,11 +207,11 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
 /** What a failure without a refusal means; undefined if the network's own code says more, or if it is unknown. */
 const meaningOf = ({ code, originalCode, response, command }: Record<string, unknown>): Meaning | undefined => {
   // An answer that is neither yes nor no, at any step.
-  if (stringOf(response) !== '') return CODES.EPROTOCOL;
+  if (textIn(response) !== '') return CODES.EPROTOCOL;
   // The connection was cut in the middle of the handshake, not refused: a retry may pass.
   if (code === 'ETLS' && command === 'CONN') return CODES.ECONNECTION;
   if (networkCodeOf({ code: originalCode }) !== undefined) return undefined;
-  return CODES[stringOf(code)];
+  return CODES[textIn(code)];
 };
 
 /** The failure of one attempt. Nodemailer's error is not kept: it holds the whole session, without limit. */
@@ -220,12 +219,12 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   const details = (error ?? {}) as Record<string, unknown>;
   // There was no access token to log in with.
   if (details.failure instanceof DeliveryError) return details.failure;
-  const [code, response] = [stringOf(details.code), stringOf(details.response)];
-  if (/^[45]\d\d(?!\d)/.test(response)) return refused(response, stringOf(details.command), asked);
+  const [code, response] = [textIn(details.code), textIn(details.response)];
+  if (/^[45]\d\d(?!\d)/.test(response)) return refused(response, textIn(details.command), asked);
   const { peer, sent } = asked;
   const meaning = meaningOf(details);
   if (meaning === undefined) {
-    const cause = stringOf(details.originalCode) || code;
+    const cause = textIn(details.originalCode) || code;
     return tlsFailure(cause, details.cert, asked) ?? networkFailure({ code: cause }, peer, sent);
   }
   // An answer that is not SMTP may still have come at the login.
