@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { orUndefined } from '../errors.ts';
 
 /** A small file, or in words why it cannot be read. */
 export type ReadResult = { ok: true; text: string } | { ok: false; why: string };
@@ -22,11 +23,8 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 
 const decode = (bytes: Buffer): ReadResult => {
-  try {
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return { ok: false, why: 'it is not UTF-8 text' };
-  }
+  const text = orUndefined(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  return text === undefined ? { ok: false, why: 'it is not UTF-8 text' } : { ok: true, text };
 };
 
 /** Pipes are read too, so that a file may come from a decrypting program. */
