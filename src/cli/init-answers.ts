@@ -83,8 +83,18 @@ export const demandAnswers = (setup: Setup): void => {
   }
 };
 
-/** What the service lists; nothing where nobody is to be asked. */
-export const askService = async (setup: Setup, draft: Draft): Promise<ListedProtocol[]> => {
+/** By kind, the protocols that have a channel of it, in the order of `CHANNEL_KINDS`. */
+export type Uses = ReadonlyMap<ChannelKind, readonly ListedProtocol[]>;
+
+const usesOf = (listed: readonly ListedProtocol[]): Uses =>
+  new Map(
+    CHANNEL_KINDS.map(
+      (kind) => [kind, listed.filter(({ channels }) => channels.some(({ name }) => name === kind))] as const,
+    ).filter(([, protocols]) => protocols.length > 0),
+  );
+
+/** What the service's protocols use; nothing where nobody is to be asked. */
+export const askService = async (setup: Setup, draft: Draft): Promise<Uses> => {
   const { signal } = setup.context;
   let listed: ListedProtocol[] = [];
   await settle(setup, {
@@ -96,18 +106,8 @@ export const askService = async (setup: Setup, draft: Draft): Promise<ListedProt
       return `the monitoring service ${listedText(listed)}`;
     },
   });
-  return listed;
+  return usesOf(listed);
 };
-
-/** By kind, the protocols that have a channel of it, in the order of `CHANNEL_KINDS`. */
-export type Uses = ReadonlyMap<ChannelKind, readonly ListedProtocol[]>;
-
-export const usesOf = (listed: readonly ListedProtocol[]): Uses =>
-  new Map(
-    CHANNEL_KINDS.map(
-      (kind) => [kind, listed.filter(({ channels }) => channels.some(({ name }) => name === kind))] as const,
-    ).filter(([, protocols]) => protocols.length > 0),
-  );
 
 /** The URL of a provider's API that `--api-url` gives for a kind: `KIND=URL`, or one for all. */
 const apiUrlFor = ({ options: { apiUrl = [] } }: Setup, kind: ChannelKind): string | undefined =>
@@ -134,9 +134,12 @@ const allowPrivate = async (
   return true;
 };
 
-/** Whether anything of these goes by the token or mail server that all of the kind share. */
-const needsSender = (kind: ChannelKind, entries: readonly ChannelEntry[]): boolean =>
-  entries.some((entry) => addressesOf(kind, entry).addresses.some(kindFacts(kind).sharesSender));
+const entriesIn = ({ channels }: ListedProtocol, kind: ChannelKind): ChannelEntry[] =>
+  channels.filter(({ name }) => name === kind);
+
+/** Whether its alerts go by the token or mail server that all of the kind share. */
+export const needsSender = (protocol: ListedProtocol, kind: ChannelKind): boolean =>
+  entriesIn(protocol, kind).some((entry) => addressesOf(kind, entry).addresses.some(kindFacts(kind).sharesSender));
 
 /** Sets up a kind. False where it is left out, or where nobody can be asked for what it lacks. */
 const askKind = async (
@@ -165,15 +168,15 @@ const askKind = async (
 };
 
 /** Sets up a kind as these protocols use it, if it can be set up here. */
-const askUsed = async (
+export const askUsed = async (
   setup: Setup,
   draft: Draft,
   [kind, protocols]: readonly [ChannelKind, readonly ListedProtocol[]],
 ): Promise<void> => {
   const { ask, warn } = setup.context;
   const { title, questions: all, isGuarded = false } = kindFacts(kind).setup;
-  const entries = protocols.flatMap(({ channels }) => channels.filter(({ name }) => name === kind));
-  const questions = needsSender(kind, entries) ? all : [];
+  const entries = protocols.flatMap((one) => entriesIn(one, kind));
+  const questions = protocols.some((one) => needsSender(one, kind)) ? all : [];
   const missing = ask === undefined ? missingFor(setup, questions) : [];
   const use = counted(protocols.length, 'protocol uses', 'protocols use');
   if (ask !== undefined && questions.length > 0) warn(`\n${title}: ${use} it. "${SKIP}" leaves it out.\n`);
@@ -184,11 +187,6 @@ const askUsed = async (
     const config = readConfig(setup, configText(draft));
     await allowPrivate(setup, draft, config, routeEntries(entries, routeSettings(config)).destinations);
   }
-};
-
-/** Sets up every kind that the protocols use. */
-export const askKinds = async (setup: Setup, draft: Draft, uses: Uses): Promise<void> => {
-  for (const use of uses) await askUsed(setup, draft, use);
 };
 
 /** The kind that fails least together with what protocols use, and why. */

@@ -10,7 +10,7 @@ import { messageOf, UsageError } from '../errors.ts';
 import { replaceFile, replacePrivateFile } from '../private-file.ts';
 import { cleanLine, counted, namesText } from '../text.ts';
 import { type Action, EXIT } from './context.ts';
-import { askFallback, askKinds, askService, type Draft, demandAnswers, type Uses, usesOf } from './init-answers.ts';
+import { askFallback, askService, askUsed, type Draft, demandAnswers, needsSender, type Uses } from './init-answers.ts';
 import { configText, envText, variable } from './init-config.ts';
 import { type InitOptions, readConfig, type Setup, STOPPED } from './init-questions.ts';
 import { kindOf } from './options.ts';
@@ -110,7 +110,7 @@ const hangingText = ({ kinds, fallback }: Draft, uses: Uses): string[] => {
   const people = CHANNEL_KINDS.filter((kind) => isHuman({ kind }) && kinds.has(kind));
   return people.flatMap((kind) => {
     const { title, hangsOn } = kindFacts(kind).setup;
-    const used = uses.get(kind) ?? [];
+    const used = (uses.get(kind) ?? []).filter((protocol) => needsSender(protocol, kind));
     const others = people.filter((other) => other !== kind).flatMap((other) => uses.get(other) ?? []);
     const only = used.filter((protocol) => !others.includes(protocol)).map(({ name }) => name);
     const alerts = used.length === 0 ? [] : [`the alerts of ${counted(used.length, 'protocol')}`];
@@ -154,8 +154,8 @@ export const init: Action<InitOptions> = async (options, context) => {
   if (context.ask !== undefined) context.warn(welcome(options.config));
   const envFile = basename(envFileOf(options.config));
   const draft: Draft = { service: {}, kinds: new Map(), allowed: [], envFile };
-  const uses = usesOf(await askService(setup, draft));
-  await askKinds(setup, draft, uses);
+  const uses = await askService(setup, draft);
+  for (const use of uses) await askUsed(setup, draft, use);
   await askFallback(setup, draft, uses);
   const text = configText(draft);
   const isRight = await checkWhole(setup, text);

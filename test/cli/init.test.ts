@@ -110,6 +110,15 @@ test('a kind can be left out, and a fallback that hangs on the same token is cal
   expect(await readFile(file.replace(/yaml$/, 'env'), 'utf8')).not.toContain('TELEGRAM_TOKEN');
 });
 
+test('incoming webhooks of Slack hang on no token', async () => {
+  const channels = [{ name: 'slack', url: 'http://127.0.0.1:1/services/T0AB/B0AB/key' }];
+  const { addresses, answer } = await startWorld([], { protocols: [{ name: 'Lending Pool', channels }] });
+  const { service, telegram } = addresses;
+  const { err } = await answer([service.url, service.apiKey, 'telegram', telegram.botToken, '-1001', 'n']);
+  expect(err).toContain('note  Telegram: the fallback hangs on one bot token.\n');
+  expect(err).not.toContain('Slack: the alerts of');
+});
+
 test('without a fallback, what has no other way is named', async () => {
   const { addresses, answer, file } = await startWorld(['slack']);
   const { service, slack } = addresses;
