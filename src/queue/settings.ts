@@ -42,9 +42,6 @@ const WORKER_LOCKS = {
   ...{ stalledInterval: STALLED_MS, maxStalledCount: 1_000_000 },
 } as const;
 
-/** Longer than BullMQ's 5 s: each end of a wait costs ten commands. What is queued or due ends it at once. */
-const DRAIN_SECONDS = 10;
-
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
 const load = createRequire(import.meta.url);
@@ -133,7 +130,7 @@ export const openWorker = (
   concurrency: number,
   process: (run: JobRun) => Promise<void>,
 ) => {
-  const own = { connection: redis, prefix, concurrency, drainDelay: DRAIN_SECONDS, ...WORKER_LOCKS };
+  const own = { connection: redis, prefix, concurrency, ...WORKER_LOCKS };
   const runLocked = createJobLocks({
     extend: (jobs, tokens) => worker.extendJobLocks(jobs, tokens, LOCK_MS),
     onError: (error) => onError(name, error),
