@@ -51,7 +51,7 @@ install_redis() {
     dnf) say 'installing redis with dnf'; as_root dnf install -y -q redis ;;
     brew) say 'installing redis with brew'; brew install --quiet redis ;;
     unpacked)
-      say "without root: unpacking Debian's redis-server; outside of make it needs PATH=\"$PWD/$own/bin:\$PATH\""
+      say "without root: unpacking Debian's redis-server into $own"
       unpack_redis
       ;;
   esac

@@ -12,6 +12,7 @@ const { compileCacheOf, holdYoungGeneration, isRun, restartWithHeapFlags, staysU
 );
 // Read when the first of them is needed.
 process.env.UV_THREADPOOL_SIZE ??= String(THREADS);
+const { join } = process.getBuiltinModule('node:path');
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
@@ -19,6 +20,8 @@ const compileCache = isDaemon && import.meta.filename.endsWith('.js') ? undefine
 restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }) });
 if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
+// Where `make setup` unpacks a redis-server that it cannot install.
+process.env.PATH &&= `${process.env.PATH}:${join(import.meta.dirname, '../node_modules/.cache/redis/bin')}`;
 // Loaded only now: a start that does not go on need not wait for it.
 const { exitCodeOf, runProgram, wantsJson } = await import('./cli/program.ts');
 const { isColoured } = await import('./cli/context.ts');

@@ -1,5 +1,5 @@
 /** The configuration file and the environment, read into a `Config`, or every problem at once. */
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
 import { PROXY_RULE } from '../schema/connection.ts';
@@ -50,7 +50,8 @@ const readFile = (file: string, { onFile = () => {} }: Reading): string => {
   const read = readText(file, LARGEST_CONFIG_BYTES);
   onFile(file, read, LARGEST_CONFIG_BYTES);
   if (read.ok) return read.text;
-  const next = read.why === NO_SUCH_FILE ? NEXT_STEP : '';
+  const where = isAbsolute(file) ? '' : ` in ${process.cwd()}`;
+  const next = read.why === NO_SUCH_FILE ? `${where}${NEXT_STEP}` : '';
   return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}${next}` }]);
 };
 

@@ -164,6 +164,7 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   password: ['pass'],
   passwd: ['pass', 'password'],
   pollinterval: ['interval'],
+  port: ['listen'],
   pwd: ['pass', 'password'],
   recipients: ['contacts'],
   sender: ['from'],

@@ -16,7 +16,7 @@ export const parseListen = (key: string, listen: string): { host?: string; port:
 };
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another program',
+  EADDRINUSE: 'the port is in use by another program: end that one, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
   EACCES: 'the port needs more rights than this program has',
   ENOTFOUND: 'no such host',

@@ -246,7 +246,8 @@ export const lockDataDir = async (settings: LockSettings) => {
   const { kernel, endRenewing } = await takeBoth(settings, dataDir, file, id).catch((error: unknown) => {
     ownLeases.delete(id);
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`the data directory ${dataDir} cannot be written (${codeOf(error)})`, { cause: error });
+    const problem = `the data directory ${dataDir} cannot be written (${codeOf(error)})`;
+    throw new UsageError(`${problem}: set dataDir to a directory that this user may write`, { cause: error });
   });
   const isHeld = async () => (await readLease(file).catch(() => undefined))?.id === id;
   return {

@@ -171,7 +171,7 @@ const superviseServer = async (settings: SupervisorSettings) => {
   };
 };
 
-/** Looked up in PATH. */
+/** Looked up in PATH, to which main.ts adds where `make setup` unpacks it. */
 export const EMBEDDED_BINARY = 'redis-server';
 
 export interface EmbeddedSettings {

@@ -1,9 +1,11 @@
 /** The program from outside, at work: run, status, test and check against a sandbox. */
 
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
@@ -328,6 +330,34 @@ test.concurrent('check --online says whether a private Redis could be started', 
   const bad = await check({ PATH: world.dataDir });
   expect(bad.stdout).toMatch(/^FAIL {2}redis: redis-server is not installed.*apt-get install/m);
   expect(bad.code).toBe(2);
+});
+
+test.concurrent('a redis-server that make setup has unpacked needs no PATH', async ({ onTestFinished: onFinished }) => {
+  const { world, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['telegram'] });
+  const file = join(world.dataDir, 'unpacked.yaml');
+  const dataDir = join(world.dataDir, 'of its own');
+  await writeFile(file, stringify({ ...(parse(world.configText) as object), redis: undefined, dataDir }));
+  const checkout = join(world.dataDir, 'checkout');
+  const modules = join(dirname(MAIN), '../node_modules');
+  const own = join(checkout, 'node_modules/.cache/redis/bin');
+  await mkdir(own, { recursive: true });
+  await cp(dirname(MAIN), join(checkout, 'src'), { recursive: true });
+  await cp(join(modules, '../package.json'), join(checkout, 'package.json'));
+  for (const name of await readdir(modules)) {
+    if (!name.startsWith('.')) await symlink(join(modules, name), join(checkout, 'node_modules', name));
+  }
+  const { stdout: installed } = await promisify(execFile)('sh', ['-c', 'command -v redis-server']);
+  await symlink(installed.trim(), join(own, 'redis-server'));
+  const here = (args: string[]) =>
+    runProgram(
+      [...args, '--config', file],
+      { ...environment, PATH: dataDir },
+      onFinished,
+      join(checkout, 'src/main.ts'),
+    );
+  expect((await here(['check', '--online'])).stdout).toMatch(/^ok {4}redis: private, .*redis-server \d+\.\d+/m);
+  const sent = await here(['test', '--protocol', 'Vault']);
+  expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^telegram .*: delivered/) });
 });
 
 test.concurrent('check --online names the key that mends a relay with a certificate of its own', async ({

@@ -335,6 +335,7 @@ describe('the file', () => {
     expect(await messageOf(missing)).toMatch(
       /missing\.yaml: config: cannot be read: there is no such file\. Make it: tocsin init .*example.* --config$/,
     );
+    expect(await messageOf('missing.yaml')).toContain(`there is no such file in ${process.cwd()}. Make it`);
     expect(await messageOf(directory)).toBe(`${directory}: config: cannot be read: it is a directory`);
     expect(await messageOf(large)).toBe(`${large}: config: cannot be read: it is larger than 1024 KiB`);
     expect(await messageOf(binary)).toBe(`${binary}: config: cannot be read: it is not UTF-8 text`);

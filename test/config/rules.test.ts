@@ -324,6 +324,7 @@ it.each([
   ['channels: { email: { from: a@b.example, host: h.example } }', 'channels.email.host', 'smtp.host'],
   ['channels: { email: { smtp: { password: x } } }', 'channels.email.smtp.password', 'pass'],
   ['channels: { email: { username: x } }', 'channels.email.username', 'smtp.user'],
+  ['ops: { port: 9465 }', 'ops.port', 'listen'],
   ['redis: { password: x, nodes: [] }', 'redis.nodes', 'sentinel.nodes'],
   ['fallback: { recipients: [] }', 'fallback.recipients', undefined],
 ])('a key that other programs have (%s: %s) is answered with ours: %s', (text, path, meant) => {

@@ -250,7 +250,7 @@ describe('the address', () => {
     const failed = await open(undefined, new URL(url).host).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(UsageError);
     expect(String(failed)).toMatch(
-      /ops\.listen: cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program/,
+      /ops\.listen: cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program: end that one, or choose another port/,
     );
   });
 

@@ -338,6 +338,8 @@ describe('a server that cannot be started', () => {
   test('because the data directory cannot be made', async () => {
     const file = join(dataDir, 'file');
     await writeFile(file, '');
-    await expect(start({ dataDir: join(file, 'data') })).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
+    await expect(start({ dataDir: join(file, 'data') })).rejects.toThrow(
+      /cannot be written \(ENOTDIR\): .*set dataDir/,
+    );
   });
 });
