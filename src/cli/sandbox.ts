@@ -41,6 +41,13 @@ const portsFrom = (text: string) => {
   return { service: first, ...Object.fromEntries(Object.entries(PORTS).map(([name, next]) => [name, first + next])) };
 };
 
+const cannotStart = (error: NodeJS.ErrnoException & { address?: string; port?: number }): never => {
+  if (error.code !== 'EADDRINUSE') throw error;
+  throw new UsageError(`cannot listen on ${error.address}:${error.port}: the port is in use; choose another --port`, {
+    cause: error,
+  });
+};
+
 const ready =
   'The sandbox runs until Ctrl-C. Export these variables in another terminal, and TOCSIN_DATA_DIR, a directory for the\nqueue. Then add --config config/demo.yaml to other commands.\n';
 
@@ -53,7 +60,7 @@ export const sandbox: Action<SandboxOptions> = async (options, context) => {
     ...(seed === undefined ? {} : { seed }),
   });
   try {
-    const addresses = await world.start();
+    const addresses = await world.start().catch(cannotStart);
     const environment = sandboxEnvironment(addresses);
     const lines = Object.entries(environment).map(([name, value]) => `${name}=${value}\n`);
     answer(context, options, { addresses, environment }, () => lines.join(''));

@@ -1,7 +1,9 @@
 /** The commands that bring a world of their own. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { startProgram } from '../support/program.ts';
+import { runProgram, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { runCommand } from './in-process.ts';
 
@@ -30,4 +32,16 @@ test.concurrent('demo shows a delivery on every kind, and ends with 0 at Ctrl-C'
   expect(await demo.ended).toBe(0);
   expect(demo.stdout()).toMatch(/ \d+ alerts: [1-9]\d* delivered on every kind.*; \d+ waiting\.\n/);
   expect(demo.stdout()).toMatch(/^ {2}webhook +[1-9]\d* messages, latency p50/m);
+});
+
+test.concurrent('a port of the sandbox that is in use is told with what to do', async ({
+  onTestFinished: onFinished,
+}) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const { code, stderr } = await runProgram(['sandbox', '--port', String(port)], {}, onFinished);
+  expect(stderr).toMatch(/^tocsin: cannot listen on 127\.0\.0\.1:\d+: the port is in use; choose another --port\n$/);
+  expect(code).toBe(1);
 });
