@@ -13,6 +13,7 @@ import { testAlert } from '../features/sample/sample.ts';
 import type { ListedProtocol } from '../item.ts';
 import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
+import { checkDataDir } from '../redis/data-dir-lock.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
 import { installedVersion } from '../redis/embedded-server.ts';
 import { listProtocols } from '../service/listing.ts';
@@ -93,8 +94,10 @@ const askServices = async (config: Config, review: RouteReview, signal: AbortSig
 const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const opened = openNamedRedis(config, 'check', () => {});
   if (!opened) {
-    const embedded = async () =>
-      `private, under ${config.dataDir}; redis-server ${await installedVersion(EMBEDDED_BINARY)}`;
+    const embedded = async () => {
+      await checkDataDir(config.dataDir);
+      return `private, under ${config.dataDir}; redis-server ${await installedVersion(EMBEDDED_BINARY)}`;
+    };
     return [await ask('redis', embedded, signal)];
   }
   const findings = await checkRedis(opened.redis, opened);

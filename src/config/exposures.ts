@@ -30,9 +30,15 @@ const modeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 /** A pipe can be read once only, and has been. */
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
+/** The URL of a Redis without a password, which is no secret; elsewhere it is one, as it may have a password. */
+const isOpenRedis = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.password + url.search === '';
+};
+
 /** Where everybody can read a secret: a file of one secret, or a file in which one stands beside other values. */
 const readableOf = ({ config, file, files }: ReadConfig): string[] => {
-  const secrets = collectSecrets(config).filter(({ length }) => length >= SHORTEST_SECRET);
+  const secrets = collectSecrets(config).filter((text) => text.length >= SHORTEST_SECRET && !isOpenRedis(text));
   const holdsSecret = (each: string): boolean => {
     const read = readText(each, LARGEST_CONFIG_BYTES);
     return read.ok && secrets.some((secret) => read.text.includes(secret));

@@ -4,9 +4,9 @@
  * machines see the directory. The next daemon takes over the lease of a killed one.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../errors.ts';
 import { lockDirectory, makePrivateDirectory } from '../private-file.ts';
@@ -234,6 +234,21 @@ const takeBoth = async (settings: LockSettings, dataDir: string, file: string, i
 
 const fileIn = (dataDir: string): string => join(dataDir, 'tocsin.lock');
 
+const unwritable = (dataDir: string, error: unknown): UsageError =>
+  new UsageError(
+    `the data directory ${dataDir} cannot be written (${codeOf(error)}): set dataDir to a directory that this user may write`,
+    { cause: error },
+  );
+
+/** Throws a `UsageError` where the directory cannot be written, or made. Writes nothing. */
+export const checkDataDir = async (dataDir: string): Promise<void> => {
+  for (let directory = resolve(dataDir); ; directory = dirname(directory)) {
+    const error: unknown = await access(directory, constants.W_OK).catch((found: unknown) => found);
+    if (error === undefined) return;
+    if (codeOf(error) !== 'ENOENT') throw unwritable(resolve(dataDir), error);
+  }
+};
+
 /**
  * Takes the directory, making it where it is missing. Waits only while it does not know whether a holder on another host
  * still lives. Throws a `UsageError` that names the holder, or says that the directory cannot be written.
@@ -246,8 +261,7 @@ export const lockDataDir = async (settings: LockSettings) => {
   const { kernel, endRenewing } = await takeBoth(settings, dataDir, file, id).catch((error: unknown) => {
     ownLeases.delete(id);
     if (error instanceof UsageError) throw error;
-    const problem = `the data directory ${dataDir} cannot be written (${codeOf(error)})`;
-    throw new UsageError(`${problem}: set dataDir to a directory that this user may write`, { cause: error });
+    throw unwritable(dataDir, error);
   });
   const isHeld = async () => (await readLease(file).catch(() => undefined))?.id === id;
   return {

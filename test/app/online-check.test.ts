@@ -1,4 +1,7 @@
 /** `check --online` behind a proxy: from the variables of the environment to the sentence that names what to mend. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { askEverything } from '../../src/app/online-check.ts';
 import { parseConfig } from '../../src/config/load.ts';
@@ -41,4 +44,20 @@ test('a variable that names no proxy is a problem of the config, without its val
   }
   expect(said).toContain('HTTPS_PROXY');
   expect(said).not.toContain('s3cr3t');
+});
+
+test('a data directory that cannot be made is named, with what to do', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tocsin-online-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'file');
+  await writeFile(file, '');
+  const redisIn = async (dataDir: string) => {
+    const config = parseConfig(`${CONFIG}dataDir: ${dataDir}\n`, 'tocsin.yaml', {});
+    return (await askEverything(config, AbortSignal.timeout(10_000))).find(({ subject }) => subject === 'redis');
+  };
+  expect(await redisIn(join(directory, 'not/there/yet'))).toMatchObject({ ok: true });
+  expect(await redisIn(join(file, 'below'))).toMatchObject({
+    ok: false,
+    detail: `the data directory ${join(file, 'below')} cannot be written (ENOTDIR): set dataDir to a directory that this user may write`,
+  });
 });

@@ -1,5 +1,5 @@
 /** What `check` and the log say of files of the config that others on the machine can read or change. */
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -48,6 +48,15 @@ test('a secret that everybody can read is named by its file, the one of `file:` 
   const readable = (file: string, mode: string) =>
     `note: ${file} holds secrets, and ${EVERYBODY} can read it (mode ${mode}): chmod 600`;
   expect((await said()).toSorted()).toEqual([readable(files.env, '0604'), readable(files.key, '0644')].toSorted());
+});
+
+test('the URL of a Redis without a password is no secret', async () => {
+  const { files, said } = await setUp();
+  const text = await readFile(files.config, 'utf8');
+  await writeFile(files.config, `${text}redis: { url: "redis://redis.example:6379/0" }\n`);
+  expect(await said()).toEqual([]);
+  await writeFile(files.config, `${text}redis: { url: "redis://:hush-hush@redis.example:6379/0" }\n`);
+  expect(await said()).toHaveLength(1);
 });
 
 test.each(['config', 'env', 'key'] as const)('a file that everybody can change is named: %s', async (which) => {
