@@ -7,6 +7,7 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/\bWRONGPASS\b/, 'refuses our user and password (WRONGPASS): correct them in the config'],
   [/\bNOAUTH\b/, 'asks for a password, and the config gives none (NOAUTH)'],
   [/DB index is out of range/, 'does not have the database that the config names (DB index is out of range)'],
+  [/^Unknown RESP type/, 'answers, but not as a Redis does: correct redis.url'],
   [/NOPERM.*'select'/, 'does not let our user choose the database that the config names (NOPERM)'],
 ];
 

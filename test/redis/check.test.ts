@@ -200,3 +200,12 @@ test('a certificate that nobody vouches for is told apart from a port that is cl
     { name: 'unreachable', message: expect.stringMatching(/HERE has a certificate that nobody .*SELF_SIGNED/) },
   ]);
 });
+
+test('a server that is no Redis is called so', async () => {
+  const web = createServer((socket) => {
+    socket.on('error', () => {}).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  });
+  expect(await checkRedis(connect(await listen(web)), HERE)).toEqual([
+    { name: 'refused', message: 'Redis at HERE answers, but not as a Redis does: correct redis.url' },
+  ]);
+});
