@@ -148,7 +148,9 @@ test('remarks that somebody knows of are shown apart and count nowhere, until th
   });
   expect(green).toContain('<title>Tocsin: All is well</title>');
   expect(green).toContain('nobody reads it');
-  expect((await console.run('status')).out).toMatch(/\nAll is well\n\nKnown, and not counted \(1\)\n/);
+  await until('status says so, too', async () =>
+    /\nAll is well\n\nKnown, and not counted \(1\)\n/.test((await console.run('status')).out),
+  );
   expect(await console.json('known', 'list')).toMatchObject([{ id, isThere: true, reason: 'nobody reads it' }]);
 
   // Another protocol has the same: the sentence is another one.

@@ -53,9 +53,14 @@ const added = (names: readonly string[]): string => {
   return `(+ ${listText(shown, MOST_NAMED)})`;
 };
 
-/** Those that nobody has read of. Another text of a detector is one: the first may have been a decoy's. */
-const newDetections = ({ detections }: Reading, { texts }: Known): Detection[] =>
-  detections.filter((one) => !texts.has(textOf(one)));
+const newDetectors = ({ detections }: Reading, { detectors }: Known): Detection[] =>
+  detections.filter(({ id }) => !detectors.has(id));
+
+/** The same, then detectors that say something else: the first text may have been a decoy's. */
+const newDetections = (one: Reading, known: Known): Detection[] => [
+  ...newDetectors(one, known),
+  ...one.detections.filter((each) => known.detectors.has(each.id) && !known.texts.has(textOf(each))),
+];
 
 /** A name that people have heard of is that of another protocol here: of another service, or one that looks alike. */
 const nameIn = ({ protocols: [name = ''] }: Reading, { names }: Known): string =>
@@ -87,8 +92,7 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
   const worse = news.filter((one) => rankOf(one.severity) < (rankBefore(one) ?? 0));
   if (worse.length > 0) return where(worse, `Now ${worse[0]?.severity}`);
   const further = news.filter((one) => newDetections(one, known).length > 0);
-  const found = further.flatMap((one) => newDetections(one, known));
-  const detectors = found.filter(({ id }) => !known.detectors.has(id));
+  const detectors = further.flatMap((one) => newDetectors(one, known));
   const ids = new Set(detectors.map(({ id }) => id));
   if (ids.size > 0) {
     return where(
@@ -96,7 +100,7 @@ const saidOf = (all: Known, known: Known, news: readonly Reading[]): News => {
       `${further[0]?.severity} · ${counted(ids.size, 'more detector')} ${added(detectors.map(({ name }) => name))}`,
     );
   }
-  if (found.length > 0) return where(further, `${further[0]?.severity} · ${counted(found.length, 'more finding')}`);
+  if (further.length > 0) return where(further, `${further[0]?.severity} · ${counted(further.length, 'more finding')}`);
   return where(news, `${news[0]?.severity} · ${counted(news.length, 'more finding')} since the acknowledgement`);
 };
 
@@ -122,7 +126,7 @@ export function* describeNews(alerts: readonly Alert[], heard: number, wording: 
   }
   const known = knownOf(readings.slice(0, heard));
   const all = knownOf(readings);
-  const newIn = (one: Reading): number => newDetections(one, known).length;
+  const newIn = (one: Reading): number => newDetectors(one, known).length;
   const sorted = readings
     .slice(heard)
     .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity) || newIn(b) - newIn(a));
