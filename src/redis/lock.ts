@@ -63,7 +63,7 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       lost.abort();
       return false;
     });
-    const timer = setInterval(() => void renew().catch(() => {}), ttlMs / 3);
+    const timer = setInterval(() => void renew().catch(() => lost.abort()), ttlMs / 3);
     let isOver = false;
     const end = (): void => {
       isOver = true;
@@ -80,7 +80,7 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       server,
       /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
       renew,
-      /** Aborts when a renewal finds it lost. */
+      /** Aborts when a renewal finds it lost, or fails: somebody else may have it soon. */
       lost: lost.signal,
       /**
        * Runs a script that `fenced` made. It writes only while the lock is held, at the very Redis that gave it. Rejects

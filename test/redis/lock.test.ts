@@ -68,3 +68,11 @@ test('the lock of a holder that died expires', async () => {
   const next = await until('it has expired', () => take('a'));
   expect(await next.renew()).toBe(true);
 });
+
+test('a holder that Redis does not answer takes it for lost', async () => {
+  const { redis, prefix } = openTestRedis();
+  const held = await createLocks(redis, prefix, 300).take(['presses']);
+  expect(held?.lost.aborted).toBe(false);
+  redis.disconnect();
+  await until('it is lost', () => held?.lost.aborted === true);
+});
