@@ -147,9 +147,16 @@ const readingEvents = ({ world, connection, write, onFinished }: Opened): Event[
       ],
     },
     {
+      what: 'a list is refused',
+      do: () => service.addFault({ ...inspections, fault: { kind: 'status', status: 500 } }),
+      counts: ['tocsin_polls_total{outcome="failed"}'],
+      mend: service.clearFaults,
+    },
+    {
       what: 'the key is refused',
       do: () => service.addFault({ times: Infinity, fault: { kind: 'status', status: 401 } }),
-      counts: ['tocsin_polls_total{outcome="failed"}', 'tocsin_audits_total{outcome="incomplete"}'],
+      // Where the listing hears of it first, no poll is tried.
+      counts: ['tocsin_audits_total{outcome="incomplete"}'],
       rises: [
         ...['tocsin_unread_protocols', 'tocsin_cursor_lag_seconds', 'tocsin_protocol_cursor_lag_seconds'],
         'tocsin_trouble{trouble="service"}',
