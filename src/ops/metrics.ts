@@ -1,11 +1,12 @@
 /** All metrics, those of our own, of Node and of the event loop, as Prometheus reads them. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { protocolKey } from '../alert.ts';
 import { escapeInvisible } from '../text.ts';
 import type { Build } from '../version.ts';
 import { oneAtATime, withinTime } from '../waiting.ts';
 import { createLoopDelay, NEVER_MS, replaceLoopLag } from './loop-delay.ts';
 import { declareMetrics } from './metric-list.ts';
-import { endSeries, OTHERS, protocolKey, setHighest } from './series.ts';
+import { endSeries, OTHERS, setHighest } from './series.ts';
 
 /** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
 const REFRESH_MS = 2000;
@@ -45,7 +46,7 @@ export const createMetrics = ({ version, revision = '', refreshMs = REFRESH_MS }
     /** Ends the series of services that are watched no more. */
     keepServices: async (services: readonly string[]): Promise<void> => {
       const gone = await endSeries(registry, ({ service }) => service !== undefined && !services.includes(service));
-      for (const { service, protocol } of gone) owners.protocols.free(protocolKey(service, protocol));
+      for (const { service = '', protocol = '' } of gone) owners.protocols.free(protocolKey({ service, protocol }));
     },
     /** Ends the series of destinations that are gone, and gives their ids. */
     keepDestinations: async (ids: ReadonlySet<string>): Promise<Set<string>> => {

@@ -1,5 +1,6 @@
 /** How metrics are made, how many series each may have, and how series end: each costs memory, here and in Prometheus. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { protocolKey } from '../alert.ts';
 
 /** Of our own names. Those of the process and of Node are the ones that every dashboard knows. */
 const METRIC_PREFIX = 'tocsin_';
@@ -22,8 +23,6 @@ const createOwners = () => {
   };
 };
 
-export const protocolKey = (service: unknown, protocol: unknown): string => JSON.stringify([service, protocol]);
-
 type Labels = Record<string, string>;
 
 /** Makes metrics that belong to one registry, under the common prefix. */
@@ -35,7 +34,8 @@ export const metricsOf = (registry: Registry) => {
     registers: [registry],
   });
   const owners = { destinations: createOwners(), protocols: createOwners() };
-  const protocolLabel = (service: string, name: string) => owners.protocols.labelOf(protocolKey(service, name), name);
+  const protocolLabel = (service: string, name: string) =>
+    owners.protocols.labelOf(protocolKey({ service, protocol: name }), name);
   const shown = ({ service = '', protocol, destination }: Labels): Labels => ({
     ...(destination !== undefined && { destination: owners.destinations.labelOf(destination) }),
     ...(protocol !== undefined && { protocol: protocolLabel(service, protocol) }),
