@@ -44,7 +44,7 @@ const alertsAt = async (size: number): Promise<Point> => {
   const poll = { ...POLL, catalogEvery: '5s' };
   const settings = { ...common, protocols: 2 * PROTOCOLS, listed: PROTOCOLS, poll };
   return withStage(settings, async (stage) => {
-    const { us, commands } = await playTocsin(stage, size, PROTOCOLS, OLD);
+    const { us, commands } = await playTocsin(stage, { count: size, half: PROTOCOLS, dates: OLD });
     const used = (await stage.redis.usedBytes()) / 1e6;
     return { size, us, note: `Redis ${used.toFixed(0)} MB, ${commands.toFixed(1)} commands an alert` };
   });

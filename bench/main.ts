@@ -20,8 +20,10 @@ import { measure as fresh } from './rows/fresh.ts';
 import { measure as latency } from './rows/latency.ts';
 import { measure as ledger } from './rows/ledger.ts';
 import { measure as polls } from './rows/polls.ts';
+import { measure as single } from './rows/single.ts';
 import { measure as start } from './rows/start.ts';
 import { measure as steady } from './rows/steady.ts';
+import { measure as ten } from './rows/ten.ts';
 import { measure as two } from './rows/two.ts';
 import { measure as waiting } from './rows/waiting.ts';
 import { optionsOf, positive, print, refuse, run } from './run.ts';
@@ -30,6 +32,8 @@ import { printRows } from './table.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   alerts,
+  ten,
+  single,
   steady,
   ledger,
   waiting,

@@ -70,7 +70,7 @@ const record = async (directory: string, count: number) => {
     poll: POLL,
     environment: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}` },
   } as const;
-  return withStage(settings, (stage) => playTocsin(stage, count));
+  return withStage(settings, (stage) => playTocsin(stage, { count }));
 };
 
 const readProfile = async (directory: string): Promise<Profile> => {

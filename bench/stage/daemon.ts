@@ -18,6 +18,8 @@ export interface DaemonSettings {
   environment?: Readonly<Record<string, string>>;
   /** A program that starts it, such as taskset, with its arguments. */
   prefix?: readonly string[];
+  /** Whether it tells how much it allocates. */
+  countsAllocations?: boolean;
 }
 
 export interface DaemonProcess {
@@ -33,6 +35,8 @@ export interface DaemonProcess {
   /** MB. */
   memory(): number;
   peakMemory(): number;
+  /** Bytes on its heap since its start; NaN where it does not tell. */
+  allocated(): number;
   /** How long its event loop stood still at most since this was last asked, in milliseconds. */
   longestBlock(): Promise<number>;
   /** What its log has besides information, by message, each with how often and the last reason. */
@@ -81,14 +85,19 @@ const longestBlockOf = async (ops: string): Promise<number> => {
   return seconds * 1000;
 };
 
-export const startDaemon = async ({ program, directory, config, environment = {}, prefix = [] }: DaemonSettings) => {
+const ALLOCATIONS = new URL('./allocations.ts', import.meta.url);
+
+export const startDaemon = async (settings: DaemonSettings) => {
+  const { program, directory, config, environment = {}, prefix = [], countsAllocations = false } = settings;
   started += 1;
   const log = join(directory, `daemon-${started}.log`);
+  const allocations = join(directory, `allocations-${started}`);
+  const counting = { NODE_OPTIONS: `--import=${ALLOCATIONS}`, BENCH_ALLOCATIONS: allocations };
   const out = openSync(log, 'a');
   const [first = '', ...args] = [...prefix, process.execPath, program, 'run', '--config', config];
   const begunAt = performance.now();
   const child = spawn(first, args, {
-    env: { ...programEnvironment(), ...environment },
+    env: { ...programEnvironment(), ...environment, ...(countsAllocations && counting) },
     stdio: ['ignore', out, out],
   });
   closeSync(out);
@@ -110,6 +119,7 @@ export const startDaemon = async ({ program, directory, config, environment = {}
     cpu: () => cpuOf(pid),
     memory: () => memoryOf(pid),
     peakMemory: () => peakMemoryOf(pid),
+    allocated: () => (countsAllocations ? Number(readFileSync(allocations, 'utf8')) : Number.NaN),
     longestBlock: () => longestBlockOf(ops),
     complaints: () => complaintsIn(log),
     ended,

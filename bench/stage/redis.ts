@@ -14,7 +14,11 @@ export interface BenchRedis {
   cpu(): number;
   /** Calls since the last reset, by command in lower case. */
   commands(): Promise<Map<string, number>>;
+  /** The sum of these, without the reset. */
+  commandsGiven(): Promise<number>;
   resetCommands(): Promise<void>;
+  /** That clients wrote to it since the last reset, texts of scripts included. */
+  writtenBytes(): Promise<number>;
   usedBytes(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -66,16 +70,21 @@ export const startRedis = async (directory: string, prefix: readonly string[] = 
   });
   const pid = server.pid ?? 0;
   const info = async (section: string): Promise<string> => client.info(section);
+  const commands = async (): Promise<Map<string, number>> => {
+    const found = [...(await info('commandstats')).matchAll(/^cmdstat_(.+?):calls=(\d+)/gm)];
+    return new Map(found.map(([, name = '', calls]) => [name, Number(calls)]));
+  };
+  const commandsGiven = async (): Promise<number> =>
+    [...(await commands())].reduce((sum, [name, times]) => (name === 'config|resetstat' ? sum : sum + times), 0);
   return {
     url: `redis://127.0.0.1:${port}/0`,
     pid,
     client,
     cpu: () => cpuOf(pid),
-    commands: async () => {
-      const found = [...(await info('commandstats')).matchAll(/^cmdstat_(.+?):calls=(\d+)/gm)];
-      return new Map(found.map(([, name = '', calls]) => [name, Number(calls)]));
-    },
+    commands,
+    commandsGiven,
     resetCommands: async () => void (await client.config('RESETSTAT')),
+    writtenBytes: async () => Number(/^total_net_input_bytes:(\d+)/m.exec(await info('stats'))?.[1]),
     usedBytes: async () => Number(/^used_memory:(\d+)/m.exec(await info('memory'))?.[1]),
     stop,
   };

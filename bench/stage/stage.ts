@@ -22,6 +22,8 @@ export interface StageSettings extends WorldSettings {
   isDefault?: boolean;
   /** Of the daemons, besides what they always have. */
   environment?: Readonly<Record<string, string>>;
+  /** Whether daemons tell how much they allocate, which takes a little CPU. */
+  countsAllocations?: boolean;
   /** A program that starts every process, such as taskset, with its arguments. */
   prefix?: readonly string[];
 }
@@ -88,13 +90,16 @@ const build = async (settings: StageSettings, directory: string, undo: Undo[]): 
     await writeFile(file, JSON.stringify(configTree(settings, world, redis, join(directory, name))), { mode: 0o600 });
     return file;
   };
-  const { program, environment = {}, prefix = [] } = settings;
+  const { program, environment = {}, prefix = [], countsAllocations = false } = settings;
   return {
     world,
     redis,
     config: await configFor(OPERATOR),
     startDaemon: async (name = 'daemon') => {
-      const daemon = await startDaemon({ program, directory, config: await configFor(name), environment, prefix });
+      const daemon = await startDaemon({
+        ...{ program, directory, environment, prefix, countsAllocations },
+        config: await configFor(name),
+      });
       undo.push(async () => {
         await daemon.stop();
         for (const complaint of daemon.complaints()) process.stderr.write(`${complaint}\n`);

@@ -26,12 +26,14 @@ export interface FloorOrder {
   /** The number of the first alert. */
   from: number;
   count: number;
+  /** Of the text that makes an alert large. Default: none. */
+  bytes?: number | undefined;
 }
 
-const jobsOf = ({ from, count }: FloorOrder) => {
+const jobsOf = ({ from, count, bytes }: FloorOrder) => {
   const postings = Array.from({ length: count }, (_, index): Posting => {
     const n = from + index;
-    return { id: `floor-${n}`, body: bodyOf(n) };
+    return { id: `floor-${n}`, body: bodyOf(n, bytes) };
   });
   const opts = { removeOnComplete: true };
   return chunksOf(postings, A_JOB).map((data) => ({ name: 'alerts', data, opts }));

@@ -3,6 +3,7 @@
 import type { Stage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
 import { startAlertmanager } from './alertmanager.ts';
+import type { FloorOrder } from './floor.ts';
 import type { Yardstick } from './yardstick.ts';
 
 export interface Cost {
@@ -21,9 +22,13 @@ export const costOf = (count: number, cpuSeconds: number, ms: number): Cost => (
 });
 
 /** Uses the stage's Redis, and leaves it empty. */
-export const playFloor = async ({ world, redis }: Stage, yardstick: Yardstick, count: number): Promise<Cost> => {
+export const playFloor = async (
+  { world, redis }: Stage,
+  yardstick: Yardstick,
+  { count, bytes }: Pick<FloorOrder, 'count' | 'bytes'>,
+): Promise<Cost> => {
   const warmUp = warmUpFor(count);
-  const order = { kind: 'floor', redisUrl: redis.url, url: world.url } as const;
+  const order = { kind: 'floor', redisUrl: redis.url, url: world.url, bytes } as const;
   await yardstick.run({ ...order, from: 0, count: warmUp });
   world.reset();
   const before = redis.cpu();

@@ -5,12 +5,18 @@ import { inspectionOf } from '../world/inspection.ts';
 
 const KEY = Buffer.from('bench '.repeat(4));
 
-export const bodyOf = (n: number): string => {
+/** `bytes`: of the text that makes its inspection large. */
+export const bodyOf = (n: number, bytes?: number): string => {
   const now = Date.now();
   return JSON.stringify({
     type: 'inspection.critical',
     timestamp: new Date(now).toISOString(),
-    data: { service: 'bench', protocol: 'Protocol 0', inspection: inspectionOf(n, 'Protocol 0', now), replay: false },
+    data: {
+      service: 'bench',
+      protocol: 'Protocol 0',
+      inspection: inspectionOf(n, 'Protocol 0', now, bytes),
+      replay: false,
+    },
   });
 };
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { forwardInTens } from './floor.ts';
+import { runSingly } from './jobs.ts';
 import { bodyOf, post } from './post.ts';
 import { type Spent, startWatch } from './watch.ts';
 import type { YardstickOrder } from './yardstick.ts';
@@ -45,6 +46,8 @@ const perform = (order: YardstickOrder): Promise<Spent> => {
   switch (order.kind) {
     case 'floor':
       return forwardInTens(order);
+    case 'jobs':
+      return runSingly(order);
     case 'get':
       return getAgain(order);
     case 'post':

@@ -5,11 +5,13 @@ import { memoryOf } from '../stage/process.ts';
 import type { Spent } from './watch.ts';
 
 /**
- * `floor`: alerts as jobs of ten through BullMQ, one signed POST each. `get`: the same page again and again, so many
+ * `floor`: alerts as jobs of ten through BullMQ, one signed POST each. `jobs`: one by one, without a POST.
+ * `get`: the same page again and again, so many
  * requests at once. `post`: signed POSTs, so many a second.
  */
 export type YardstickOrder =
-  | { kind: 'floor'; redisUrl: string; url: string; from: number; count: number }
+  | { kind: 'floor'; redisUrl: string; url: string; from: number; count: number; bytes?: number | undefined }
+  | { kind: 'jobs'; redisUrl: string; perSecond: number; seconds: number }
   | { kind: 'get'; url: string; count: number; concurrency: number }
   | { kind: 'post'; url: string; perSecond: number; seconds: number };
 
