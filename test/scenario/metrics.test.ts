@@ -61,7 +61,9 @@ const play = async (daemon: RunningDaemon, { what, do: cause, counts = [], rises
   const read = readOf(daemon);
   const watched = [...counts, ...rises, ...falls];
   const before = new Map<Series, number>();
-  for (const series of watched) before.set(series, await read(series));
+  for (const series of [...counts, ...rises]) before.set(series, await read(series));
+  // The event before may have left one at zero for a moment.
+  for (const series of falls) before.set(series, await until(`${what}: ${series} is not zero`, () => read(series)));
   await cause();
   const then = new Map<Series, number>();
   for (const series of watched) {
