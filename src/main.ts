@@ -82,7 +82,8 @@ const run = async (): Promise<number> => {
       },
       isTty: process.stdout.isTTY === true,
       isColoured: isColoured(process.env, process.stdout.isTTY === true),
-      ...(process.stdout.isTTY ? { width: process.stdout.columns } : {}),
+      // A container's terminal may say that it has 0 columns: it does not know.
+      ...(process.stdout.isTTY && process.stdout.columns > 0 ? { width: process.stdout.columns } : {}),
       isErrorTty: process.stderr.isTTY === true,
       write: (text) => {
         process.stdout.write(text);

@@ -128,7 +128,7 @@ export const createProgram = (context: CommandContext, end: (code: ExitCode) => 
       writeErr: isJson ? () => {} : context.warn,
       // As all other errors begin.
       outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')),
-      ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
+      getOutHelpWidth: () => context.width ?? HELP_WIDTH,
     })
     .configureHelp({
       optionDescription: (option) => `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { build, buildText } from '../../src/version.ts';
-import { runProgram } from '../support/program.ts';
+import { MAIN, runProgram, startCommand } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { runCommand } from './in-process.ts';
 
@@ -194,4 +194,12 @@ test.concurrent('a Redis that refuses us is named with its address, by the daemo
   expect(status).toEqual({ code: 1, said: expect.stringMatching(/^tocsin: Redis at .* asks for a password.*NOAUTH/) });
   expect(online.code).toBe(2);
   expect(online.said).toMatch(new RegExp(`^FAIL {2}redis: Redis at ${here}/2 refuses .* \\(WRONGPASS\\)`, 'm'));
+});
+
+test('a terminal that does not know its width, as in a container, gets the usual one', async () => {
+  const words = `stty cols 0; ${process.execPath} ${MAIN} --help`;
+  const terminal = startCommand(['script', '-qefc', words, '/dev/null'], { NO_COLOR: '1' });
+  expect(await terminal.ended).toBe(0);
+  const { stdout } = await runProgram(['--help']);
+  expect(terminal.stdout().replaceAll('\r', '')).toBe(stdout);
 });
