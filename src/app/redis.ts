@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { NoDaemonError, UnavailableError, UsageError } from '../errors.ts';
+import { noteServerStop } from '../features/audit/job.ts';
 import type { Conditions } from '../ops/conditions.ts';
 import { connectRedis, keyPrefix, type RedisClient } from '../redis/connect.ts';
 import { holderOf } from '../redis/data-dir-lock.ts';
@@ -10,6 +11,7 @@ import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-s
 import { addressOf, type RedisSettings } from '../redis/settings.ts';
 import { troubleOf, watchingTrouble } from '../redis/trouble.ts';
 import { clockText } from '../time.ts';
+import { endedWithin } from '../waiting.ts';
 
 export interface OpenRedis {
   redis: RedisClient;
@@ -47,6 +49,9 @@ interface OwnRedisSettings extends Omit<EmbeddedSettings, 'dataDir' | 'onSilence
   conditions?: Pick<Conditions, 'report' | 'over'>;
 }
 
+const IN_TROUBLE = 'Redis is in trouble';
+const STOP_NOTE_MS = 1000;
+
 /** For the daemon: starts the embedded server where no Redis is named. */
 export const openOwnRedis = async (
   config: Config,
@@ -54,10 +59,7 @@ export const openOwnRedis = async (
 ): Promise<OpenRedis> => {
   const onError = (error: Error, times: number, address: string): void => {
     const trouble = troubleOf(error, address)?.message;
-    settings.log.warn(
-      { address, ...(trouble === undefined ? {} : { trouble }), err: error, times },
-      'Redis is in trouble',
-    );
+    settings.log.warn({ address, ...(trouble === undefined ? {} : { trouble }), err: error, times }, IN_TROUBLE);
   };
   const named = openNamedRedis(config, 'daemon', onError);
   if (named) return named;
@@ -66,11 +68,20 @@ export const openOwnRedis = async (
     else conditions?.over('redis');
   };
   const embedded = await startEmbeddedRedis({ ...settings, dataDir: config.dataDir, onSilence });
-  const opened = open(config, embedded.connection, 'daemon', onError);
+  // Nobody but us starts it again, or knows its address.
+  const opened = open(config, embedded.connection, 'daemon', (error, times, address) =>
+    settings.log.warn({ address, err: error, times }, IN_TROUBLE),
+  );
   return {
     ...opened,
     lost: embedded.exited,
     close: async () => {
+      if (opened.redis.status === 'ready') {
+        await endedWithin(
+          noteServerStop(opened.redis, opened.prefix).catch(() => {}),
+          STOP_NOTE_MS,
+        );
+      }
       opened.redis.disconnect();
       await embedded.stop();
     },

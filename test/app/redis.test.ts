@@ -43,6 +43,19 @@ test('a private Redis that lives and does not answer is a condition until it is 
   expect(await opened.redis.ping()).toBe('PONG');
 });
 
+test('the stop of a private Redis by its daemon is noted in it', async () => {
+  const config = { dataDir: await room(), redis: { prefix: 'tocsin' } } as Parameters<typeof openOwnRedis>[0];
+  const first = await openOwnRedis(config, { log });
+  onTestFinished(first.close);
+  const serverOf = async ({ redis }: typeof first) => /run_id:(\w+)/.exec(await redis.info('server'))?.[1];
+  const server = await serverOf(first);
+  await first.close();
+  const second = await openOwnRedis(config, { log });
+  onTestFinished(second.close);
+  expect(await second.redis.get('{tocsin}:server-stopped')).toBe(server);
+  expect(await serverOf(second)).not.toBe(server);
+});
+
 test('a daemon that lives while its Redis is silent is named, and is not told as ended', async () => {
   const dataDir = await room();
   const config = join(dataDir, 'tocsin.yaml');

@@ -26,9 +26,19 @@ interface ServerChangeDependencies {
 /** By then every daemon is connected again, and the commands that it kept back have reached Redis. */
 const SETTLED_AFTER_MS = 5000;
 
-/** KEYS[1]: the server for which a service was audited last. Gives that and the present one. */
+/** KEYS: the server for which a service was audited last; the last that Tocsin stopped. Gives both, and the present one. */
 const LOOK = `${SERVER_FUNCTION}
-return { redis.call('GET', KEYS[1]) or '', server() }`;
+return { redis.call('GET', KEYS[1]) or '', redis.call('GET', KEYS[2]) or '', server() }`;
+
+const stoppedKey = (prefix: string): string => `${prefix}:server-stopped`;
+
+/**
+ * For an embedded server that is about to be stopped. It is the last thing that is written: a server that has it when it
+ * starts again has everything before it, too.
+ */
+export const noteServerStop = async (redis: RedisClient, prefix: string): Promise<void> => {
+  await redis.eval(`${SERVER_FUNCTION} redis.call('SET', KEYS[1], server())`, 1, stoppedKey(prefix));
+};
 
 /**
  * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may lack
@@ -42,12 +52,12 @@ export const createServerChange =
   /** One command and no lock, where nothing has changed. A server that does not say who it is never changes. */
   async (service: string, signal: AbortSignal): Promise<void> => {
     const key = `${prefix}:server:${service}`;
-    const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
+    const [known = '', stopped = '', present = ''] = (await redis.eval(LOOK, 2, key, stoppedKey(prefix))) as string[];
     if (present === '' || present === known) return;
     await underLock(locks, [`turn:server ${service}`], async () => {
-      // An empty Redis has nothing to look for: the state file says where reading goes on.
-      if (known !== '') {
-        // Not a warning: an embedded Redis starts again with each daemon. What is found to be lost is an error of its own.
+      // An empty Redis has nothing to look for: the state file says where reading goes on. One that we stopped has lost nothing.
+      if (known !== '' && known !== stopped) {
+        // Not a warning: what is found to be lost is an error of its own.
         const what = 'Redis was restarted or failed over; an audit looks for what it may have lost';
         log.info({ service, server: present }, what);
         await sleep(settledAfterMs, undefined, { signal });

@@ -1,6 +1,6 @@
 /** Which Redis server answers is remembered in Redis itself: a daemon may start together with it, or end in the audit. */
 import { expect, test } from 'vitest';
-import { createServerChange } from '../../../src/features/audit/job.ts';
+import { createServerChange, noteServerStop } from '../../../src/features/audit/job.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -42,6 +42,20 @@ test('after another server each service is audited, once', async () => {
   await check();
   expect(audited).toEqual(['main']);
   expect(await redis.get(key)).toBe(present);
+});
+
+test('one that Tocsin stopped itself is no reason for an audit; the one after it is', async () => {
+  const { redis, key, settings, audited, check } = setUp();
+  await noteServerStop(redis, settings.prefix);
+  const present = await redis.get(`${settings.prefix}:server-stopped`);
+  expect(present).toMatch(/^[0-9a-f]{40}$/);
+  // As if the one that was stopped had been another: it is what was audited last, and now this one answers.
+  await redis.mset(key, 'the one before', `${settings.prefix}:server-stopped`, 'the one before');
+  await check();
+  expect([audited, await redis.get(key)]).toEqual([[], present]);
+  await redis.set(key, 'killed');
+  await check();
+  expect(audited).toEqual(['main']);
 });
 
 test('an audit that failed comes again', async () => {
