@@ -1,6 +1,16 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
 
+/** Nothing of ours is imported before it: an older Node could not read that. */
+const OLDEST_NODE = 24;
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  const found = `this is Node ${process.versions.node} (${process.execPath})`;
+  process.stderr.write(
+    `tocsin: ${found}, and Tocsin needs Node ${OLDEST_NODE} or newer: install that, and put it first in PATH\n`,
+  );
+  process.exit(1);
+}
+
 /** A wish to read the config again must not end a daemon that has not read it yet: this comes before all imports of ours. */
 let isHungUp = false;
 const noteHangup = (): void => {

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { UsageError } from './errors.ts';
 
 const DIRECTORY_MODE = 0o700;
@@ -21,12 +22,29 @@ const refusePlantedLink = async (directory: string): Promise<void> => {
 };
 
 /**
+ * Makes the directory where it is missing, and its parents. Node's option `recursive` never ends where the parent is there and
+ * takes none, as in /proc.
+ */
+export const makeDirectory = async (directory: string, mode: number): Promise<void> => {
+  const make = (): Promise<void> =>
+    mkdir(directory, { mode }).catch(async (error: unknown) => {
+      const found = await stat(directory).catch(() => undefined);
+      if (found?.isDirectory() !== true) throw error;
+    });
+  await make().catch(async (error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    await makeDirectory(dirname(directory), mode);
+    await make();
+  });
+};
+
+/**
  * Makes the directory where it is missing, and closes it to others. False where they may write to it all the same: it
  * belongs to another user, as a container's volume may. Throws a `UsageError` where another user has planted a link.
  */
 export const makePrivateDirectory = async (directory: string): Promise<boolean> => {
   await refusePlantedLink(directory);
-  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+  await makeDirectory(directory, DIRECTORY_MODE);
   await refusePlantedLink(directory);
   const { mode } = await stat(directory);
   if ((mode & 0o777) === DIRECTORY_MODE) return true;
@@ -54,10 +72,7 @@ const createFresh = async (file: string): Promise<FileHandle> => {
   return open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, FILE_MODE);
 };
 
-/** Writes the whole file, never half of it; on disk when it resolves. `mode`: whatever the umask is. */
-export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
-  const fresh = `${file}.new`;
-  const handle = await createFresh(fresh);
+const writeWith = async (handle: FileHandle, text: string, mode: number): Promise<void> => {
   try {
     await handle.chmod(mode);
     await handle.writeFile(text);
@@ -65,7 +80,21 @@ export const replaceFile = async (file: string, text: string, mode: number): Pro
   } finally {
     await handle.close();
   }
-  await rename(fresh, file);
+};
+
+/**
+ * Writes the whole file, never half of it; on disk when it resolves. `mode`: whatever the umask is. A file that is mounted by
+ * itself, as into a container, cannot be replaced: it is written over.
+ */
+export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
+  const fresh = `${file}.new`;
+  await writeWith(await createFresh(fresh), text, mode);
+  await rename(fresh, file).catch(async (error: unknown) => {
+    await unlink(fresh);
+    if (!hasCode(error, 'EBUSY')) throw error;
+    const { O_WRONLY, O_TRUNC, O_NOFOLLOW } = constants;
+    await writeWith(await open(file, O_WRONLY | O_TRUNC | O_NOFOLLOW), text, mode);
+  });
 };
 
 /** The same for its owner alone. */

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   chmod,
   lchown,
@@ -14,10 +15,19 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../src/poll/mirror.ts';
-import { makePrivateDirectory, openPrivateLog, replacePrivateFile } from '../src/private-file.ts';
+import {
+  makeDirectory,
+  makePrivateDirectory,
+  openPrivateLog,
+  replaceFile,
+  replacePrivateFile,
+} from '../src/private-file.ts';
 import { embeddedFiles, openLog, writeSettings } from '../src/redis/embedded-server.ts';
+
+const run = promisify(execFile);
 
 const setUp = async () => {
   const room = await mkdtemp(join(tmpdir(), 'tocsin-private-'));
@@ -64,6 +74,38 @@ describe('a private directory', () => {
     );
     expect(await modeOf(`${dataDir}-elsewhere`)).toBe('755');
   });
+});
+
+test.runIf(process.platform === 'linux')(
+  'a directory that can be made nowhere is refused, and nobody waits',
+  async () => {
+    await expect(makeDirectory('/proc/tocsin/data', 0o700)).rejects.toThrow(/ENOENT|EACCES/);
+    const { dataDir } = await setUp();
+    await makeDirectory(join(dataDir, 'a/b'), 0o700);
+    await writeFile(join(dataDir, 'a/file'), '');
+    await expect(makeDirectory(join(dataDir, 'a/file'), 0o700)).rejects.toThrow('EEXIST');
+  },
+);
+
+/** Mounted by itself, as a container has a config. */
+const mounted = async (file: string, onto: string): Promise<void> => {
+  await run('mount', ['--bind', file, onto]);
+  onTestFinished(async () => void (await run('umount', [onto])));
+};
+
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+test.runIf(mayMount)('a file that is mounted by itself is written over, with its mode', async ({ skip }) => {
+  const { victim, dataDir, modeOf } = await setUp();
+  const file = join(dataDir, 'tocsin.yaml');
+  await mkdir(dataDir);
+  await writeFile(file, '');
+  await mounted(victim, file).catch(() => skip('nothing can be mounted here'));
+  await replaceFile(file, 'new', 0o644);
+  expect([await readFile(victim, 'utf8'), await modeOf(victim)]).toEqual(['new', '644']);
+  await replaceFile(file, 'n', 0o600);
+  expect([await readFile(victim, 'utf8'), await modeOf(victim)]).toEqual(['n', '600']);
+  expect(await readdir(dataDir)).toEqual(['tocsin.yaml']);
 });
 
 describe('a planted link', () => {

@@ -1,7 +1,7 @@
 /** `tocsin preview`: what people would get, without sending anything. */
 
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
@@ -24,6 +24,7 @@ import { SENT_AT } from '../features/preview/findings.ts';
 import { SCENES, type Scene } from '../features/preview/scenes.ts';
 import { destinationId } from '../item.ts';
 import { toAlert } from '../poll/ingest.ts';
+import { makeDirectory } from '../private-file.ts';
 import { previewPage, previewText } from '../sandbox/screens/page.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { walkPages } from '../service/paginate.ts';
@@ -170,7 +171,7 @@ const writePages = async (
   context: CommandContext,
 ): Promise<void> => {
   const folder = html === undefined ? await mkdtemp(join(tmpdir(), 'tocsin-preview-')) : resolve(html);
-  await mkdir(folder, { recursive: true });
+  await makeDirectory(folder, 0o777);
   const reader = { now, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
   for (const { kind, bodies } of composed) {
     const file = join(folder, `${kind}.html`);

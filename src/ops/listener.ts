@@ -18,11 +18,12 @@ export const parseListen = (key: string, listen: string): { host?: string; port:
 const REFUSALS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use by another program: end that one, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'the port needs more rights than this program has',
+  EACCES: 'the port needs more rights than this program has: choose one above 1023',
   ENOTFOUND: 'no such host',
 };
 
-const cannotListen = (key: string, listen: string, error: NodeJS.ErrnoException): UsageError => {
+/** `key`: what says where to listen. */
+export const cannotListen = (key: string, listen: string, error: NodeJS.ErrnoException): UsageError => {
   const { code = 'unknown error' } = error;
   return new UsageError(`${key}: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
 };

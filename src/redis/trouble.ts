@@ -30,10 +30,11 @@ const NAMES: ConnectionNames = {
   address: 'redis.url, or have Sentinel or the Cluster announce host names',
 };
 
-const remedyFor = (code: string): string | undefined =>
-  (NOT_TLS_CODES as readonly string[]).includes(code)
-    ? 'see redis.url (rediss:// is with TLS) and redis.tls'
-    : remedyOf(code, NAMES);
+const remedyFor = (code: string): string | undefined => {
+  if ((NOT_TLS_CODES as readonly string[]).includes(code)) return 'see redis.url (rediss:// is with TLS) and redis.tls';
+  const isUnreached = /^E(?!RR)/.test(code);
+  return isUnreached ? 'start it, or correct its address under redis in the config' : remedyOf(code, NAMES);
+};
 
 const faultOf = (error: Error): string | undefined => {
   for (const said of saidBy(error)) {

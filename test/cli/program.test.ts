@@ -163,7 +163,9 @@ test.concurrent('status without its Redis is worth another try later', async () 
   const file = await fileWith([...RIGHT, 'redis: { url: "redis://127.0.0.1:1" }']);
   const { code, stderr } = await runCommand(['status', '--config', file]);
   expect(code).toBe(75);
-  expect(stderr).toMatch(/^tocsin: Redis does not answer: 127\.0\.0\.1:1 refuses connections \(ECONNREFUSED\)/);
+  expect(stderr).toBe(
+    'tocsin: Redis does not answer: 127.0.0.1:1 refuses connections (ECONNREFUSED): start it, or correct its address under redis in the config',
+  );
 });
 
 test.concurrent('a Redis that refuses us is named with its address, by the daemon and by commands', async ({

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Condition } from '../../src/condition.ts';
 import { UsageError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
+import { cannotListen } from '../../src/ops/listener.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createPages } from '../../src/ops/page/pages.ts';
 import { createOpsServer, type OpsServer, type OpsServerSettings } from '../../src/ops/server.ts';
@@ -251,6 +252,13 @@ describe('the address', () => {
     expect(failed).toBeInstanceOf(UsageError);
     expect(String(failed)).toMatch(
       /ops\.listen: cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program: end that one, or choose another port/,
+    );
+  });
+
+  test('that needs more rights says what to do', () => {
+    const error = Object.assign(new Error('listen EACCES'), { code: 'EACCES' });
+    expect(cannotListen('ops.listen', '127.0.0.1:80', error).message).toBe(
+      'ops.listen: cannot listen on 127.0.0.1:80: the port needs more rights than this program has: choose one above 1023',
     );
   });
 

@@ -128,7 +128,9 @@ test('a Redis that is not there is a finding, not a wait without end', async () 
   expect(findings).toEqual([
     {
       name: 'unreachable',
-      message: expect.stringMatching(/does not answer: redis\.example:6379 refuses connections \(ECONNREFUSED\)/),
+      message: expect.stringMatching(
+        /does not answer: redis\.example:6379 refuses connections \(ECONNREFUSED\): start it, or /,
+      ),
     },
   ]);
 });
