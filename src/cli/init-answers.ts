@@ -128,7 +128,8 @@ const allowPrivate = async (
   const closed = await closedIn(config, destinations, context.signal);
   if (closed.length === 0) return true;
   const hosts = [...new Set(closed.map(({ address }) => URL.parse(address)?.host ?? ''))];
-  const question = `${listText(hosts, MOST_HOSTS)}: no public https address. Send there all the same?`;
+  const { title } = kindFacts(closed[0]?.kind ?? 'webhook').setup;
+  const question = `${title} to ${listText(hosts, MOST_HOSTS)}, which is no public https address: send them all the same?`;
   if (!isAllowed && (context.ask === undefined || !(await askWhether(setup, question, false)))) return false;
   draft.allowed.push(...closed.map(({ address }) => address));
   return true;
@@ -138,7 +139,7 @@ const entriesIn = ({ channels }: ListedProtocol, kind: ChannelKind): ChannelEntr
   channels.filter(({ name }) => name === kind);
 
 /** Whether its alerts go by the token or mail server that all of the kind share. */
-export const needsSender = (protocol: ListedProtocol, kind: ChannelKind): boolean =>
+const needsSender = (protocol: ListedProtocol, kind: ChannelKind): boolean =>
   entriesIn(protocol, kind).some((entry) => addressesOf(kind, entry).addresses.some(kindFacts(kind).sharesSender));
 
 /** Sets up a kind. False where it is left out, or where nobody can be asked for what it lacks. */
@@ -206,7 +207,7 @@ const offerFallback = (uses: Uses, { kinds }: Draft): { kind: ChannelKind; why: 
   const { hangsOn } = kindFacts(least).setup;
   return {
     kind: least,
-    why: `Your protocols use every kind that people read, so the fallback hangs on what some of their alerts hang on, too. With ${least} that is the same ${hangsOn?.replace(/^one /, '')}.`,
+    why: `Your protocols use every kind, so it shares a ${hangsOn?.replace(/^one /, '')} with some of them.`,
   };
 };
 
@@ -216,7 +217,7 @@ const askFallbackKind = async (setup: Setup, draft: Draft, uses: Uses) => {
   const { kind, why } = offerFallback(uses, draft);
   const known = [...CHANNEL_KINDS, ...(draft.kinds.size === 0 ? [] : [NONE])];
   const answers: Record<string, string> = {};
-  setup.context.warn(`\nThe fallback gets what nobody has accepted within 60s, and Tocsin's own troubles. ${why}\n`);
+  setup.context.warn(`\nThe fallback gets what nobody has accepted within 60s, and Tocsin's own troubles.\n${why}\n`);
   await settle(setup, {
     questions: [
       {

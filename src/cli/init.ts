@@ -1,16 +1,16 @@
 /** `tocsin init`: asks for the service, the channels that its protocols use and a fallback, tries each answer, and writes a config with which the daemon runs. */
 
-import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { CHANNEL_KINDS, type ChannelKind, isHuman } from '../alert.ts';
 import { askEverything, markOf } from '../app/online-check.ts';
 import { kindFacts } from '../channels/registry.ts';
 import { envFileOf, withEnvFile } from '../config/variables.ts';
 import { messageOf, UsageError } from '../errors.ts';
-import { replaceFile, replacePrivateFile } from '../private-file.ts';
-import { cleanLine, counted, namesText } from '../text.ts';
+import { hangingOn } from '../features/routes/hanging.ts';
+import { makeDirectory, replaceFile, replacePrivateFile } from '../private-file.ts';
+import { cleanLine } from '../text.ts';
 import { type Action, EXIT } from './context.ts';
-import { askFallback, askService, askUsed, type Draft, demandAnswers, needsSender, type Uses } from './init-answers.ts';
+import { askFallback, askService, askUsed, type Draft, demandAnswers, type Uses } from './init-answers.ts';
 import { configText, envText, variable } from './init-config.ts';
 import { type InitOptions, readConfig, type Setup, STOPPED } from './init-questions.ts';
 import { kindOf } from './options.ts';
@@ -85,7 +85,7 @@ const writeFiles = async ({ options, variables: { given } }: Setup, text: string
   // Somebody else may have written one while the questions were answered.
   await refuseOverwrite(options);
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+    await makeDirectory(dirname(file), 0o755);
     await replacePrivateFile(envFile, envText(await readIfThere(envFile), given));
     // A daemon of another user reads it, and nobody else changes it. It holds no secret.
     await replaceFile(await realpath(file).catch(() => file), text, 0o644);
@@ -95,46 +95,19 @@ const writeFiles = async ({ options, variables: { given } }: Setup, text: string
   }
 };
 
-const MOST_NAMED = 5;
-
-/** Who hears of alerts that have no other way, where their one token or mail server breaks. */
-const insteadOf = (kind: ChannelKind, fallback: ChannelKind | undefined): string => {
-  if (fallback === undefined) return 'There is no fallback: where it breaks, they hear nothing.';
-  if (fallback !== kind)
-    return `Where it breaks, their alerts still reach the fallback (${kindFacts(fallback).setup.title}).`;
-  return 'The fallback hangs on it, too: where it breaks, nobody hears of their alerts. A fallback of another kind helps.';
-};
-
-/** What hangs on one token or mail server, a line for each. */
-const hangingText = ({ kinds, fallback }: Draft, uses: Uses): string[] => {
-  const people = CHANNEL_KINDS.filter((kind) => isHuman({ kind }) && kinds.has(kind));
-  return people.flatMap((kind) => {
-    const { title, hangsOn } = kindFacts(kind).setup;
-    const used = (uses.get(kind) ?? []).filter((protocol) => needsSender(protocol, kind));
-    const others = people.filter((other) => other !== kind).flatMap((other) => uses.get(other) ?? []);
-    const only = used.filter((protocol) => !others.includes(protocol)).map(({ name }) => name);
-    const alerts = used.length === 0 ? [] : [`the alerts of ${counted(used.length, 'protocol')}`];
-    const carried = [...alerts, ...(kind === fallback ? ['the fallback'] : [])].join(' and ');
-    if (hangsOn === undefined || carried === '') return [];
-    const line = `${title}: ${carried} ${used.length > 0 ? 'hang' : 'hangs'} on ${hangsOn}`;
-    if (only.length === 0) return [`${line}.`];
-    return [`${line}; people of ${namesText(only, MOST_NAMED)} have nothing else. ${insteadOf(kind, fallback)}`];
-  });
-};
-
 /** What the whole config finds beyond the single answers. False where something of it fails. */
 const checkWhole = async (setup: Setup, text: string): Promise<boolean> => {
   const { options, context } = setup;
   const parsed = readConfig(setup, text);
-  if (!options.check) return true;
+  if (!options.check) {
+    for (const text of hangingOn(parsed)) context.warn(`note  ${cleanLine(text)}\n`);
+    return true;
+  }
   context.warn('\nAsking everything once more ...\n');
   const config = { ...parsed, dataDir: resolve(dirname(options.config), parsed.dataDir) };
   const findings = await askEverything(config, context.signal);
   if (context.signal.aborted) throw new UsageError(STOPPED);
-  // What hangs on one token is said in the words of the questions.
-  const shown = findings.filter(
-    ({ ok, isNote, subject }) => !ok || (isNote === true ? subject !== 'destinations' : subject === 'redis'),
-  );
+  const shown = findings.filter(({ ok, isNote = false, subject }) => !ok || isNote || subject === 'redis');
   for (const one of shown) context.warn(`${markOf(one)}  ${cleanLine(`${one.subject}: ${one.detail}`)}\n`);
   return findings.every(({ ok }) => ok);
 };
@@ -159,7 +132,6 @@ export const init: Action<InitOptions> = async (options, context) => {
   await askFallback(setup, draft, uses);
   const text = configText(draft);
   const isRight = await checkWhole(setup, text);
-  for (const line of hangingText(draft, uses)) context.warn(`note  ${line}\n`);
   await writeFiles(setup, text);
   context.write(nextSteps(setup, draft, uses));
   if (isRight) return EXIT.done;

@@ -110,7 +110,7 @@ describe('check', () => {
   it('says what hangs on one token, where nothing else would help', async () => {
     const channels = 'channels: { slack: { botToken: xoxb-1 } }';
     const slack = `${SERVICE}\n${channels}\nfallback: { channels: [{ name: slack, contacts: [C0000001] }] }\n`;
-    const note = 'note: Everything, the fallback included, hangs on channels.slack.botToken: ';
+    const note = 'note: Everything, the fallback included, hangs on one bot token (channels.slack.botToken): ';
     const { summary } = await checkConfig(await fileOf(slack), {});
     expect(summary).toContainEqual(expect.stringContaining(note));
   });

@@ -54,7 +54,8 @@ export const hangingOn = (config: Config, review?: Pick<RouteReview, 'destinatio
     if (key === undefined || (names.length === 0 && !(review === undefined && isOnly))) return [];
     const own = fallback.length === 0 ? ['', ''] : [' and the fallback', ', the fallback included,'];
     const what = names.length > 0 ? `Everything of ${namesText(names, NAMED)}${own[0]}` : `Everything${own[1]}`;
-    return [`${what} hangs on ${key}${net.length === 0 ? ', and there is no fallback' : ''}: ${MEND}`];
+    const sender = CHANNEL_KINDS.map(kindFacts).find(({ senderKey }) => senderKey === key)?.setup.hangsOn;
+    return [`${what} hangs on ${sender} (${key})${net.length === 0 ? ', and there is no fallback' : ''}: ${MEND}`];
   });
 };
 

@@ -28,7 +28,7 @@ const said = (more: string, protocols: Record<string, object[]>): string[] => {
 test('what people have of a protocol, and the fallback, by one token', () => {
   const protocols = { Vault: [SLACK, HOOK], Bridge: [SLACK], Pool: [SLACK, MAIL], Feed: [HOOK] };
   expect(said(FALLBACK, protocols)).toEqual([
-    'Everything of “Vault”, “Bridge” and the fallback hangs on channels.slack.botToken: list a channel of another kind under fallback or watchdog.channels',
+    'Everything of “Vault”, “Bridge” and the fallback hangs on one bot token (channels.slack.botToken): list a channel of another kind under fallback or watchdog.channels',
   ]);
 });
 
@@ -44,8 +44,12 @@ test('nothing where the fallback, or who stands in for it, hangs on something el
 
 test('of each token by itself where there is no fallback', () => {
   expect(said('', { Vault: [SLACK], Bridge: [MAIL], Pool: [SLACK, MAIL] })).toEqual([
-    expect.stringMatching(/^Everything of “Vault” hangs on channels\.slack\.botToken, and there is no fallback: /),
-    expect.stringMatching(/^Everything of “Bridge” hangs on channels\.email\.smtp, and there is no fallback: /),
+    expect.stringMatching(
+      /^Everything of “Vault” hangs on one bot token \(channels\.slack\.botToken\), and there is no fallback: /,
+    ),
+    expect.stringMatching(
+      /^Everything of “Bridge” hangs on one mail relay \(channels\.email\.smtp\), and there is no fallback: /,
+    ),
   ]);
 });
 
@@ -54,9 +58,11 @@ test('by the config alone: of protocols that it routes, and of every one where p
   const byConfig = (text: string) => hangingOn(read(`${SERVICE}\n${text}`));
   expect(byConfig(`${CHANNELS}${FALLBACK}`)).toEqual([]);
   expect(byConfig(`${CHANNELS}${FALLBACK}${overrides}`)).toEqual([
-    expect.stringMatching(/^Everything of “Vault” and the fallback hangs on channels\.slack\.botToken: /),
+    expect.stringMatching(
+      /^Everything of “Vault” and the fallback hangs on one bot token \(channels\.slack\.botToken\): /,
+    ),
   ]);
   expect(byConfig(`channels: { slack: { botToken: xoxb-1 } }\n${FALLBACK}`)).toEqual([
-    expect.stringMatching(/^Everything, the fallback included, hangs on channels\.slack\.botToken: /),
+    expect.stringMatching(/^Everything, the fallback included, hangs on one bot token \(channels\.slack\.botToken\): /),
   ]);
 });
