@@ -1,8 +1,9 @@
 /** `tocsin sandbox`: the fake world alone, for a daemon that is started by hand or in another container. */
 
 import { UsageError } from '../errors.ts';
+import { cannotListen } from '../ops/listener.ts';
 import type { ReceiverPorts } from '../sandbox/receivers/receivers.ts';
-import { createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
+import { CRITICAL, createSandbox, type SandboxAddresses } from '../sandbox/sandbox.ts';
 import { type Action, answer, EXIT, untilAborted } from './context.ts';
 
 /** What config/demo.yaml asks for, filled in with a sandbox's addresses. */
@@ -15,7 +16,7 @@ export const sandboxEnvironment = ({ service, slack, telegram, smtp, webhook }: 
   TOCSIN_SANDBOX_TELEGRAM_TOKEN: telegram.botToken,
   TOCSIN_SANDBOX_SLACK: slack.apiUrl,
   TOCSIN_SANDBOX_SLACK_TOKEN: slack.botToken,
-  TOCSIN_SANDBOX_WEBHOOK_SECRET: webhook.secret,
+  WEBHOOK_SECRET: webhook.secret,
 });
 
 interface SandboxOptions {
@@ -42,14 +43,11 @@ const portsFrom = (text: string) => {
 };
 
 const cannotStart = (error: NodeJS.ErrnoException & { address?: string; port?: number }): never => {
-  if (error.code !== 'EADDRINUSE') throw error;
-  throw new UsageError(`cannot listen on ${error.address}:${error.port}: the port is in use; choose another --port`, {
-    cause: error,
-  });
+  throw error.syscall === 'listen' ? cannotListen('--port', `${error.address}:${error.port}`, error) : error;
 };
 
-const ready =
-  'The sandbox runs until Ctrl-C. Export these variables in another terminal, and TOCSIN_DATA_DIR, a directory for the\nqueue. Then add --config config/demo.yaml to other commands.\n';
+const ready = ({ service }: SandboxAddresses): string =>
+  `The sandbox runs until Ctrl-C. Export these variables in another terminal, and TOCSIN_DATA_DIR, a directory for the\nqueue. Then add --config config/demo.yaml to other commands. For a critical now: curl -X POST ${new URL(CRITICAL, service.url)}\n`;
 
 export const sandbox: Action<SandboxOptions> = async (options, context) => {
   const { host, publicHost, seed } = options;
@@ -65,7 +63,7 @@ export const sandbox: Action<SandboxOptions> = async (options, context) => {
     const lines = Object.entries(environment).map(([name, value]) => `${name}=${value}\n`);
     answer(context, options, { addresses, environment }, () => lines.join(''));
     if (options.quiet !== true) world.startTraffic({ everyMs: TRAFFIC_EVERY_MS });
-    if (options.json !== true) context.warn(ready);
+    if (options.json !== true) context.warn(ready(addresses));
     await untilAborted(context.signal);
     return EXIT.done;
   } finally {

@@ -1,5 +1,6 @@
 /** A fake world in one process: the monitoring service, a receiver of each kind, and traffic between them. */
 import { producedEvent, receivedEvent, type SandboxEvent } from './events.ts';
+import type { JsonValue } from './json.ts';
 import { createListeners } from './listeners.ts';
 import type { Received } from './receivers/received.ts';
 import {
@@ -13,7 +14,7 @@ import {
 import type { ProtocolSeed } from './service/model.ts';
 import type { Quirks } from './service/quirks.ts';
 import { createSandboxService, type SandboxService } from './service/service.ts';
-import { createTraffic, type Traffic, type TrafficMix } from './traffic.ts';
+import { createTraffic, type Traffic, type TrafficItem, type TrafficMix } from './traffic.ts';
 import { createChannels, createWorld } from './world.ts';
 
 export interface SandboxOptions extends ReceiversOptions {
@@ -61,11 +62,13 @@ export interface Sandbox {
 /** Lets traffic flow into the service, by the step or by the clock. */
 const createTrafficRunner = (traffic: Traffic, service: SandboxService) => {
   let timer: NodeJS.Timeout | undefined;
-  const produce = (mix?: Partial<TrafficMix>): void => {
-    for (const item of traffic.next(mix)) {
+  const produce = (mix?: Partial<TrafficMix>): TrafficItem[] => {
+    const items = traffic.next(mix);
+    for (const item of items) {
       if (item.source === 'inspections') service.insertInspection(item.seed);
       else service.insertNotification(item.seed);
     }
+    return items;
   };
   const stop = (): void => clearInterval(timer);
   const start = ({ everyMs, ...mix }: StartTrafficOptions): void => {
@@ -75,6 +78,9 @@ const createTrafficRunner = (traffic: Traffic, service: SandboxService) => {
   return { produce, start, stop };
 };
 
+/** Where a POST makes one critical finding, beside the service's API. */
+export const CRITICAL = '/critical';
+
 /** Until its protocols know where the receivers are, they have no channels. */
 const withoutChannels = (protocol: ProtocolSeed): boolean => protocol.channels === undefined;
 
@@ -82,8 +88,14 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
   const { seed = 1, apiKey = 'sandbox-key', moreKeys = [], ports = {}, host, quirks, now } = options;
   const keys = [{ apiKey, protocols: options.protocols ?? createWorld(seed) }, ...moreKeys];
   const owned = keys.flatMap((key) => (key.protocols ?? []).map((protocol) => ({ ...protocol, apiKey: key.apiKey })));
+  const critical = (): JsonValue => {
+    const [item] = traffic.produce({ critical: 1, hostile: 0 });
+    if (item?.source !== 'inspections') return {};
+    return { protocol: item.seed.protocol ?? null, txHash: item.seed.txHash ?? null };
+  };
   const service = createSandboxService({
     seed,
+    control: ({ method, path }) => (method === 'POST' && path === CRITICAL ? critical() : undefined),
     apiKeys: keys,
     port: ports.service ?? 0,
     ...(host !== undefined && { host }),

@@ -42,6 +42,8 @@ test.concurrent('a port of the sandbox that is in use is told with what to do', 
   onFinished(() => void taken.close());
   const { port } = taken.address() as AddressInfo;
   const { code, stderr } = await runProgram(['sandbox', '--port', String(port)], {}, onFinished);
-  expect(stderr).toMatch(/^tocsin: cannot listen on 127\.0\.0\.1:\d+: the port is in use; choose another --port\n$/);
+  expect(stderr).toMatch(
+    /^tocsin: --port: cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program: end that one, or choose another port\n$/,
+  );
   expect(code).toBe(1);
 });

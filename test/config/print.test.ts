@@ -15,7 +15,7 @@ const printOf = async (changes: Tree, key = 'key') => {
       TOCSIN_SANDBOX_SLACK_TOKEN: 't',
       TOCSIN_OPS_LISTEN: '127.0.0.1:0',
     },
-    ...{ TOCSIN_SANDBOX_WEBHOOK_SECRET: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' },
+    ...{ WEBHOOK_SECRET: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' },
   };
   return printOfConfig(parseConfig(text, 'tocsin.yaml', environment), key);
 };

@@ -8,7 +8,7 @@ import { Telegram } from 'telegraf';
 import { fetch } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SandboxEvent } from '../../src/sandbox/events.ts';
-import { createSandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { CRITICAL, createSandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { SandboxChannel } from '../../src/sandbox/service/model.ts';
 import { until } from '../support/until.ts';
 
@@ -227,6 +227,16 @@ describe('addresses', () => {
     await sandbox.stop();
     expect(await sandbox.start()).toEqual(addresses);
   });
+});
+
+test('a POST makes one critical, whatever the traffic', async () => {
+  const { sandbox, addresses } = await start();
+  const at = new URL(CRITICAL, addresses.service.url);
+  const answer = await fetch(at, { method: 'POST' });
+  const { protocol, txHash } = (await answer.json()) as { protocol: string; txHash: string };
+  const [found, ...others] = sandbox.service.inspections();
+  expect([found?.assessment, found?.protocol, found?.txHash, others]).toEqual(['critical', protocol, txHash, []]);
+  expect((await fetch(at)).status).toBe(404);
 });
 
 describe('start and stop', () => {

@@ -1,8 +1,10 @@
 /** The fake monitoring service: its eight endpoints over HTTP, with quirks and faults that can change while it runs. */
 import { createJournal } from '../journal.ts';
-import { createHttpListener, type ListenOptions, urlHost } from '../listener.ts';
+import type { JsonValue } from '../json.ts';
+import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../listener.ts';
 import { createListeners } from '../listeners.ts';
 import { createRandom } from '../random.ts';
+import { jsonAnswer, sendAnswer } from './answer.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createFaults, type FaultRule } from './faults.ts';
 import { createHandler, type RequestRecord } from './handler.ts';
@@ -23,6 +25,8 @@ export interface SandboxServiceOptions extends ListenOptions {
   now?: () => number;
   /** Requests kept in the log. Default 10,000. */
   requestLimit?: number;
+  /** What a request gets that is for the sandbox, not for the service; undefined for any other. */
+  control?: (request: Pick<Exchange, 'method' | 'path'>) => JsonValue | undefined;
   /** Inspections kept a protocol, and notifications as well. Default 100,000. */
   keepPerProtocol?: number;
 }
@@ -68,19 +72,21 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
     random,
     onPage: state.shiftPage,
   });
-  const listener = createHttpListener(
-    options,
-    createHandler({
-      basePath,
-      keys: state.keys,
-      endpoints,
-      faults,
-      quirks: quirks.current,
-      requests,
-      onAnswered: answered.emit,
-      now: ourNow,
-    }),
-  );
+  const handle = createHandler({
+    basePath,
+    keys: state.keys,
+    endpoints,
+    faults,
+    quirks: quirks.current,
+    requests,
+    onAnswered: answered.emit,
+    now: ourNow,
+  });
+  const listener = createHttpListener(options, (exchange) => {
+    const own = options.control?.(exchange);
+    if (own === undefined) return handle(exchange);
+    return sendAnswer(exchange.response, jsonAnswer(200, own), undefined, quirks.current());
+  });
 
   return {
     ...state.verbs,
