@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Destination } from '../alert.ts';
 import { withWellKnown } from '../channels/chains.ts';
 import { pacingOf } from '../channels/registry.ts';
+import { createMayBePressed } from '../features/acknowledgement/unacknowledged.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createSelfReport, type DaemonReport } from '../features/conditions/daemons.ts';
@@ -42,16 +43,6 @@ const createRates = ({ channels }: Context['config']) => {
     Object.entries(channels).flatMap(([kind, options]) => (options === undefined ? [] : [[kind, pacingOf(options)]])),
   );
   return (destination: Destination) => pacings.get(destination.kind)?.paceOf(destination).rate;
-};
-
-/** Whether people can acknowledge by the messages of a destination. */
-const createAcknowledges = ({ config: { alerts, ops }, channels }: Context) => {
-  const byKind = new Map(channels.map((channel) => [channel.kind, channel]));
-  return ({ kind, address }: Destination): boolean => {
-    const { buttons, withAcknowledgeLink } = byKind.get(kind) ?? {};
-    const hasLink = withAcknowledgeLink !== undefined && ops.publicUrl !== undefined;
-    return alerts.acknowledge && (buttons?.areAt(address) === true || hasLink);
-  };
 };
 
 /** Fewer digits at the beginning of a short hash may mean too many alerts to read. */
@@ -102,9 +93,10 @@ const openPage = (context: PageContext) => {
     config: configEntries(config, scrub),
     isGateOn: config.destinations.gate,
     marks: createAuditMarks(store.redis, store.prefix),
-    routes: createRouteDetails({ review, rateOf: createRates(config), acknowledges: createAcknowledges(context) }),
+    routes: createRouteDetails({ review, rateOf: createRates(config) }),
     protocols: catalog.protocols,
     known: openDestinations(context, review).list,
+    mayBePressed: () => createMayBePressed(config, now()),
     trace: openSearch(context),
     now,
   });

@@ -186,7 +186,7 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
   const transactions = createTransactions(redis, keys);
 
   /** Whether it is covered, by id. In a storm hundreds may be, and take no place of the others. */
-  const newest = async (most: number): Promise<Map<Alert['id'], boolean>> => {
+  const newest = async (most: number, since = '-inf'): Promise<Map<Alert['id'], boolean>> => {
     const found = new Map<Alert['id'], boolean>();
     const left = { own: most, covered: most };
     const take = (id: Alert['id'], isCovered: boolean): void => {
@@ -195,7 +195,7 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
       left[kind] -= 1;
     };
     for (let from = 0; from < MOST_LOOKED_AT && left.own > 0; from += CHUNK) {
-      const ids = await redis.zrevrange(keys.index, from, from + CHUNK - 1);
+      const ids = await redis.zrange(keys.index, '+inf', since, 'BYSCORE', 'REV', 'LIMIT', from, CHUNK);
       const covered = ids.length === 0 ? [] : await redis.zmscore(keys.covered, ...ids);
       for (const [index, id] of ids.entries()) take(id, covered[index] != null);
       if (ids.length < CHUNK) break;
@@ -211,18 +211,27 @@ export const createOutlines = (redis: Redis | Cluster, prefix: string) => {
     return new Map(ids.filter((_, index) => covered[index] != null).map((id) => [id, true]));
   };
 
+  const read = async (ids: ReadonlyMap<Alert['id'], boolean>, deliveries: number): Promise<AlertOutline[]> => {
+    const ask = (batch: ChainableCommander, id: string) =>
+      batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
+    const answers = (await askEach(redis, ids.keys(), ask)) as Answer[];
+    return [...ids].flatMap(([id, isCovered], index) => outlineOf(id, answers[index] ?? ['', [], []], isCovered));
+  };
+
+  /** The latest alerts by date that no others cover, newest first; at most `deliveries` of each. `since`: epoch milliseconds. */
+  const own = async (alerts: number, deliveries: number, since?: number): Promise<AlertOutline[]> =>
+    (await read(await newest(alerts, since?.toString()), deliveries)).filter(({ isCovered }) => !isCovered);
+
   return {
-    /** The latest alerts by date, newest first, then what they cover; at most `deliveries` of each. */
+    own,
+    /** The same of any time, then what they cover. */
     latest: async (alerts: number, deliveries: number): Promise<AlertOutline[]> => {
-      const ask = (batch: ChainableCommander, id: string) =>
-        batch.eval(OUTLINE, 1, keys.alert(id), deliveries, ...STATES);
-      const read = async (ids: ReadonlyMap<Alert['id'], boolean>): Promise<AlertOutline[]> => {
-        const answers = (await askEach(redis, ids.keys(), ask)) as Answer[];
-        return [...ids].flatMap(([id, isCovered], index) => outlineOf(id, answers[index] ?? ['', [], []], isCovered));
-      };
-      const own = (await read(await newest(alerts))).filter(({ isCovered }) => !isCovered);
-      const covered = await read(await coveredOf(new Set(own.flatMap(({ alert }) => alert.txHash ?? []))));
-      return [...own, ...covered.filter(({ isCovered }) => isCovered)];
+      const found = await own(alerts, deliveries);
+      const covered = await read(
+        await coveredOf(new Set(found.flatMap(({ alert }) => alert.txHash ?? []))),
+        deliveries,
+      );
+      return [...found, ...covered.filter(({ isCovered }) => isCovered)];
     },
     /** How many alerts are dated in each of these spans, in epoch milliseconds, without those that others cover; the end is excluded. */
     counts: async (spans: readonly { from: number; to: number }[]): Promise<number[]> => {

@@ -46,6 +46,19 @@ describe('the status in a terminal', () => {
     );
   });
 
+  test('says how many criticals nobody has acknowledged, and how old the oldest is', () => {
+    expect(renderStatusText({ ...REPORT, unacknowledged: { count: 0 } })).not.toContain('acknowledged');
+    const unacknowledged = { count: 2, since: '2026-11-21T07:00:00.000Z' };
+    const said = 'Nobody has acknowledged yet: 2 critical alerts of the last day, the oldest 3 h ago';
+    expect(
+      renderStatusText({ ...REPORT, unacknowledged })
+        .split('\n')
+        .slice(1, 5),
+    ).toEqual(['', 'All is well', '', said]);
+    const many = { ...unacknowledged, count: 1000, isAtLeast: true };
+    expect(renderStatusText({ ...REPORT, unacknowledged: many })).toContain(': at least 1000 critical alerts of ');
+  });
+
   test('says below the destinations what hangs on one token', () => {
     const hanging = ['Everything of Vault and the fallback hangs on channels.slack.botToken: list another kind'];
     expect(renderStatusText({ ...REPORT, hanging })).toContain(`\n\n${hanging[0]}.\n\nQueues, in jobs\n`);

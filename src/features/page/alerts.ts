@@ -5,8 +5,8 @@ import type { AlertOutline } from '../../ledger/index-by-date.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { WORKS_FOR_MS } from '../acknowledgement/store.ts';
-import { type Acknowledgement, mayAcknowledge, onItLine } from '../acknowledgement/words.ts';
+import { isOpen, type MayBePressed } from '../acknowledgement/unacknowledged.ts';
+import { type Acknowledgement, onItLine } from '../acknowledgement/words.ts';
 import { historyOf, type Trace } from '../trace/trace.ts';
 
 type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
@@ -52,18 +52,6 @@ const deliveryOf = (
   };
 };
 
-/** Whether a message that has arrived has a button or a link by which somebody may acknowledge now. */
-export type MayBePressed = (one: DeliveryRecord) => boolean;
-
-export const createMayBePressed =
-  (acknowledges: (destination: string) => boolean, now: number): MayBePressed =>
-  ({ state, at, attempts, with: other, destination: { id } }) =>
-    state === 'delivered' &&
-    other === undefined &&
-    attempts.at(-1)?.replay !== true &&
-    Date.parse(at) > now - WORKS_FOR_MS &&
-    acknowledges(id);
-
 type About = Pick<AlertOutline, 'alert' | 'deliveries'>;
 
 /** The name of where it was pressed is among those of its destinations. */
@@ -74,9 +62,7 @@ const acknowledgedOf = (
 ): string | undefined => {
   const pressed = deliveries.find(({ destination }) => destination.id === known?.destination)?.destination;
   if (known) return onItLine(known, Date.parse(alert.at), pressed?.name);
-  return mayAcknowledge({ ...alert, replay: false }) && deliveries.some(mayBePressed)
-    ? 'Nobody has acknowledged yet'
-    : undefined;
+  return isOpen({ alert, deliveries }, mayBePressed) ? 'Nobody has acknowledged yet' : undefined;
 };
 
 /** What is known of acknowledgements. */

@@ -28,22 +28,14 @@ import type { Secret } from '../../secret.ts';
 import { cleanLine, counted, nameText, shorten } from '../../text.ts';
 import { durationText, iso } from '../../time.ts';
 import type { AcknowledgementStore } from '../acknowledgement/store.ts';
+import type { MayBePressed } from '../acknowledgement/unacknowledged.ts';
 import { whoText } from '../acknowledgement/words.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
 import type { ApprovalStore } from '../approval/store.ts';
 import type { AuditMarks } from '../audit/job.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { Trace } from '../trace/trace.ts';
-import {
-  createLinker,
-  createMayBePressed,
-  foldCovered,
-  type Linker,
-  type MayBePressed,
-  recentAlert,
-  targetName,
-  tracedAlert,
-} from './alerts.ts';
+import { createLinker, foldCovered, type Linker, recentAlert, targetName, tracedAlert } from './alerts.ts';
 
 /** `1/s, 20/min` */
 export const rateText = ({ perSecond, perMinute }: RateLimit): string =>
@@ -142,8 +134,6 @@ type RouteDetailsOf = () => Promise<RouteDetails>;
 interface RouteDetailsDependencies {
   review: Pick<RouteReview, 'revision' | 'destinations' | 'protocolsOf'>;
   rateOf(destination: Destination): RateLimit | undefined;
-  /** Whether its messages have a button or a link to acknowledge by. */
-  acknowledges(destination: Destination): boolean;
 }
 
 type Led = ReturnType<RouteReview['protocolsOf']>;
@@ -163,7 +153,7 @@ function* destinationNames(all: readonly Destination[], protocols: Led): Sliced<
   return found;
 }
 
-function* detailsOf({ review, rateOf, acknowledges }: RouteDetailsDependencies): Sliced<RouteDetails> {
+function* detailsOf({ review, rateOf }: RouteDetailsDependencies): Sliced<RouteDetails> {
   yield;
   const protocols = review.protocolsOf();
   yield;
@@ -171,8 +161,7 @@ function* detailsOf({ review, rateOf, acknowledges }: RouteDetailsDependencies):
   const destinations = yield* mapSliced(all, (one): [string, DestinationDetails] => {
     const { id, kind, label } = one;
     const rate = rateText(rateOf(one) ?? {});
-    const shown = { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined };
-    return [id, { ...shown, acknowledges: acknowledges(one) }];
+    return [id, { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined }];
   });
   return { destinations: new Map(destinations), destinationsOf: yield* destinationNames(all, protocols) };
 }
@@ -203,6 +192,8 @@ interface PageDetailsDependencies {
   held: Pick<ApprovalStore, 'list'>;
   disabled: Pick<Disabled, 'list'>;
   acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
+  /** As of now. */
+  mayBePressed(): MayBePressed;
   trace(name: string): Promise<Trace[]>;
   now(): number;
 }
@@ -262,11 +253,7 @@ const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies
   );
 
 export const createPageDetails = (dependencies: PageDetailsDependencies) => {
-  const { config, isGateOn, outlines, dead, operatorLog, routes, acknowledgements, trace, now } = dependencies;
-  const mayBePressed = async (): Promise<MayBePressed> => {
-    const { destinations } = await routes();
-    return createMayBePressed((id) => destinations.get(id)?.acknowledges === true, now());
-  };
+  const { config, isGateOn, outlines, dead, operatorLog, routes, acknowledgements, mayBePressed, trace } = dependencies;
 
   return {
     details: async (): Promise<PageDetails> => {
@@ -282,7 +269,7 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
       ]);
       const { rows, covers } = foldCovered(alerts);
       const acknowledged = await acknowledgements.acknowledged(rows.map(({ alert }) => alert.id));
-      const pressing = await mayBePressed();
+      const pressing = mayBePressed();
       return {
         alerts: rows.map((one) => {
           const { id } = one.alert;
@@ -302,7 +289,7 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
     },
     trace: async (name: string): Promise<TracedAlert[]> => {
       const link = await linkerOf(dependencies);
-      const pressing = await mayBePressed();
+      const pressing = mayBePressed();
       return (await trace(name)).map((one) => tracedAlert(one, link, pressing));
     },
   };

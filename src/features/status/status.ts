@@ -5,6 +5,7 @@ import { type Condition, conditionText, needsSomebody, nextStepOf, rowOf } from 
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
+import type { Outlines } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type {
   DestinationStatus,
@@ -19,6 +20,8 @@ import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { build } from '../../version.ts';
+import type { AcknowledgementStore } from '../acknowledgement/store.ts';
+import { createUnacknowledged } from '../acknowledgement/unacknowledged.ts';
 import { daemonStatus, missedOf } from '../conditions/daemons.ts';
 import { remarkId } from '../conditions/known.ts';
 import type { Knowing } from '../conditions/list.ts';
@@ -28,7 +31,7 @@ import type { MuteStore } from '../mutes/store.ts';
 import { withName } from '../names/names.ts';
 
 export interface StatusDependencies {
-  config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
+  config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels' | 'ops'>;
   known: Knowing;
   cursors: Pick<Cursors, 'get'>;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
@@ -39,6 +42,8 @@ export interface StatusDependencies {
   ledger: Pick<Ledger, 'waitingByDestination'>;
   dead: Pick<DeadLetters, 'byDestination'>;
   queues: Pick<ParcelQueues, 'counts'>;
+  outlines: Pick<Outlines, 'own' | 'counts'>;
+  acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   mutes: MuteStore;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
@@ -125,14 +130,16 @@ const troubleStatus = ({ under: _, ...one }: Condition): TroubleStatus => {
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, known, mutes, startedAt, limits, now } = dependencies;
   const activeMutes = createActiveMutes({ config, mutes, now });
+  const findUnacknowledged = createUnacknowledged(dependencies);
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
     const { active } = await activeMutes.states();
     const { daemons, services, dead, removed, unwatched, held, named, ...others } = await known.all();
-    const [deadByDestination, waiting] = await Promise.all([
+    const [deadByDestination, waiting, unacknowledged] = await Promise.all([
       dependencies.dead.byDestination(),
       dependencies.ledger.waitingByDestination(),
+      findUnacknowledged(),
     ]);
     const missed = missedOf(daemons);
     const urgent = others.conditions.filter((one) => needsSomebody(one, now(), limits?.lastingMs));
@@ -154,6 +161,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),
+      ...(unacknowledged && { unacknowledged }),
       dead,
       deadRemoved: removed,
       troubles: urgent.map(troubleStatus),

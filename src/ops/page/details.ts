@@ -82,8 +82,6 @@ export interface DestinationDetails {
   label: string;
   /** In words: `1 a second`. */
   rate?: string | undefined;
-  /** Its messages have a button or a link to acknowledge by. */
-  acknowledges?: boolean;
   /** How many protocols lead to it. */
   protocols: number;
 }

@@ -3,6 +3,7 @@ import { cleanLine, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
 import { buildText } from '../../version.ts';
 import type { Answer } from '../answer.ts';
+import { unacknowledgedText } from '../status.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
 import type { OutdatedView, PageView, TracedAlert, Viewer } from './details.ts';
 import { internalsOf } from './internals.ts';
@@ -77,8 +78,11 @@ export const renderPage = (view: PageView): string => {
     filter === undefined
       ? nothing
       : html`<section><h1>Names with “<bdi>${cleanLine(filter)}</bdi>”</h1><p><a href="/">Back to the overview</a></p></section>`;
+  const left = unacknowledgedText(view.report);
   const latest =
-    details === undefined ? nothing : html`<section>${heading('Latest alerts')}${alertsOf(details, now)}</section>`;
+    details === undefined
+      ? nothing
+      : html`<section>${heading('Latest alerts')}${left && html`<p>${left}.</p>`}${alertsOf(details, now)}</section>`;
   const overview = html`${heroOf(view)}${tilesOf(view)}${details === undefined ? nothing : plotOf(details.activity)}${approvalsOf(view)}${deadOf(view)}${latest}`;
   const main = html`${filter === undefined ? overview : filtered}
 ${destinationsOf(view)}

@@ -15,10 +15,10 @@ test('is made once for each listing, with names and rates', async () => {
     },
     protocolsOf: () => new Map([[SLACK.id, ['Vault', 'Bridge']]]),
   };
-  const routes = createRouteDetails({ review, rateOf: () => ({ perSecond: 1 }), acknowledges: () => true });
+  const routes = createRouteDetails({ review, rateOf: () => ({ perSecond: 1 }) });
   const first = await routes();
   expect([...first.destinations.values()]).toEqual([
-    { id: SLACK.id, kind: 'slack', label: 'C1', protocols: 2, rate: '1/s', acknowledges: true },
+    { id: SLACK.id, kind: 'slack', label: 'C1', protocols: 2, rate: '1/s' },
   ]);
   expect([...first.destinationsOf]).toEqual([
     ['Vault', ['slack C1']],

@@ -55,6 +55,21 @@ describe('the page', () => {
     expect(page).not.toContain('/actions/known-end');
   });
 
+  test('shows a protocol without channels in no red: it is a remark; and where an override of the config leads', () => {
+    const protocols = REPORT.protocols.map((one) => ({ ...one, channels: [] }));
+    const without = pageOf({ ...REPORT, protocols }, { ...DETAILS, destinationsOf: new Map() });
+    expect(without).toContain('<span class="quiet">nobody: it has no channels</span>');
+    expect(pageOf({ ...REPORT, protocols })).not.toContain('it has no channels');
+  });
+
+  test('says above the latest alerts how many criticals nobody has acknowledged', () => {
+    const unacknowledged = { count: 1, since: '2026-11-21T07:00:00.000Z' };
+    expect(pageOf({ ...REPORT, unacknowledged })).toContain(
+      '<p>Nobody has acknowledged yet: 1 critical alert of the last day, the oldest 3 h ago.</p>',
+    );
+    expect(pageOf(REPORT)).not.toContain('Nobody has acknowledged yet:');
+  });
+
   test('has the button for what the page can do about a trouble, for those who are signed in', () => {
     const about = (name: 'dead' | 'destination' | 'held' | 'disk', of = '') => ({
       ...{ name, of, what: name, severity: 'x', todo: `see ${name}` },

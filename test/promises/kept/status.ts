@@ -40,6 +40,7 @@ export interface KeptStatus {
   held: { id: string; kind: string; label: string; protocols: readonly string[]; since: string; waiting: number }[];
   mutes: { id: string; reason: string; from: string; until: string; hid: number }[];
   queues: { name: string; waiting: number; delayed: number; active: number; failed: number }[];
+  unacknowledged?: { count: number; since?: string; isAtLeast?: boolean };
   dead: number;
   deadRemoved: number;
   troubles: { name: string; of: string; what: string; since?: string | undefined; severity: string; todo: string }[];
