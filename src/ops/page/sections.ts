@@ -167,9 +167,10 @@ const readCell = ({ sources }: ProtocolStatus, now: string): Html => {
 };
 
 const leadsTo = ({ name: protocol, channels }: ProtocolStatus, details: PageView['details']): Html => {
-  if (channels.length === 0) return bad('nobody: it has no channels');
   const names = details?.destinationsOf.get(protocol) ?? [];
-  return names.length === 0 ? name(channels.join(', ')) : namesOf(names);
+  if (names.length > 0) return namesOf(names);
+  // A remark, which somebody may know of.
+  return channels.length === 0 ? quiet('nobody: it has no channels') : name(channels.join(', '));
 };
 
 export const protocolsOf = (view: PageView): Html => {
