@@ -3,6 +3,7 @@ import { oneByOne } from '../chunks.ts';
 import { createAuditJob, createAuditMarks, createServerChange } from '../features/audit/job.ts';
 import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import { createChannelCheck } from '../ops/checks.ts';
+import { loopOf } from '../ops/loop-watch.ts';
 import type { Turn } from '../redis/turns.ts';
 import { openAcknowledgement } from './acknowledgement.ts';
 import { openBlindness, openSilence, openTripwire } from './checks.ts';
@@ -36,6 +37,7 @@ export const openVerbs = (context: Context) => {
   const delivering = openDelivery(context, {
     ...{ channels, acknowledgement, dispatching },
     onUnknownVersion: context.onNewerJob,
+    onTurn: (kind) => health.beat(loopOf(kind)),
     // Reported once for all kinds and daemons: they have the same templates.
     onTemplateFailed: (index, why) =>
       conditions.report('template', `templates.${index} of the config fails`, {
@@ -106,10 +108,18 @@ export const sharedTurns = (
       run: (signal) => run(service, signal),
     }));
   const ends = ['expireMutes', 'endStorms', 'releaseApproved'] as const;
+  /** What may end; a window of the config begins in the same turn. */
+  const mayEnd = async (): Promise<boolean> => {
+    const { mutes, storms, held } = store;
+    const all = await Promise.all([config.mutes.windows, mutes.list(), storms.quiet(), held.list()]);
+    return all.some((some) => some.length > 0);
+  };
   const endAll = () => oneByOne(ends, String, (name) => dispatching[name]());
   return [
     // They belong to no service: the readers of the first one do it.
-    ...names.slice(0, 1).map((service) => ({ name: 'ends', everyMs: RELEASE_EVERY_MS, service, run: endAll })),
+    ...names.slice(0, 1).map((service) => ({
+      ...{ name: 'ends', everyMs: RELEASE_EVERY_MS, service, isDue: mayEnd, run: endAll },
+    })),
     ...turns('catalog', config.poll.catalogEvery, reading.list),
     ...(hasRecheck(config) ? turns('recheck', recheckEveryMs(config), rechecks.run) : []),
     ...turns('audit', config.audit.every, audits.run),

@@ -39,6 +39,8 @@ interface OpenDelivery {
   onSender?(kind: ChannelKind, problem: string | undefined): void;
   /** A job of a version that this daemon does not know has come up, and stays. */
   onUnknownVersion(queue: string, version: string): void;
+  /** The worker of a kind asks for a job, or begins one. Default: nobody hears of it. */
+  onTurn?(kind: ChannelKind): void;
   /** A template of the config, by its place in it from 0, could not be rendered. Default: nothing. */
   onTemplateFailed?(index: number, why: string): void;
 }
@@ -155,7 +157,9 @@ const startWorker = (channel: Channel, settings: WorkerSettings) => {
     now,
     random: Math.random,
   });
-  const worker = queues.work(channel.kind, places, deliver, settings.onUnknownVersion);
+  const worker = queues.work(channel.kind, places, deliver, settings.onUnknownVersion, () =>
+    settings.onTurn?.(channel.kind),
+  );
   return {
     ...worker,
     stop: (graceMs: number) => {

@@ -30,8 +30,8 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
 };
 
-/** A canary may wait until one of the sends that take every place has ended. */
-const canaryBoundMs = ({ config: { channels }, maintenanceEveryMs }: Context, kind: ChannelKind): number =>
+/** A worker, and so a canary, may wait until one of the sends that take every place has ended. */
+const workerBoundMs = ({ config: { channels }, maintenanceEveryMs }: Context, kind: ChannelKind): number =>
   3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
 
 interface FirstListing {
@@ -68,19 +68,15 @@ interface MaintenanceParts extends Verbs, Ops {
 
 /** What this daemon does for itself, and what it has ready for those who ask. Its loop watch runs from now on. */
 export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
-  const { config, log, store, mirror, channels, now } = context;
+  const { config, log, store, mirror, channels } = context;
   const { review, reading, delivering, watchdog } = parts;
   const watch = createLoopWatch({
     ...context,
-    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(context, kind) })),
+    kinds: channels.map(({ kind }) => ({ kind, boundMs: workerBoundMs(context, kind) })),
     pollBoundMs: 3 * longestIntervalMs(config.poll),
     isRedisReady: () => store.redis.status === 'ready',
     sendCanary: store.queues.sendCanary,
-    takenAt: (kind) =>
-      delivering
-        .workers()
-        .find((worker) => worker.kind === kind)
-        ?.takenAt() ?? now(),
+    canaryAt: store.queues.canaryAt,
     rebuild: delivering.rebuild,
     delay: context.metrics.loopDelay,
     onStuck: context.fail,
@@ -99,7 +95,7 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
 
   const round = async (): Promise<void> => {
     watch.turned();
-    await watch.sendCanaries();
+    await watch.lookAtCanaries();
     await shortenWaits();
     await mirror.flush();
     await logOperatorActions();

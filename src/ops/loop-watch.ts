@@ -1,7 +1,8 @@
 /**
- * Notices when work has stopped although everything looks well: a canary job has to come through every queue, polls have to
- * go on, and the maintenance loop has to run. A worker that has fallen silent is restarted. A loop that stays stuck ends the
- * daemon, so that its supervisor starts it again; what is queued stays queued.
+ * Notices when work has stopped although everything looks well: workers have to ask for jobs, polls have to go on, and the
+ * maintenance loop has to run. A worker that has fallen silent is restarted. A loop that stays stuck ends the daemon, so that
+ * its supervisor starts it again; what is queued stays queued. And a canary job has to come through every queue, as one that
+ * somebody has paused gives a worker nothing, however often it asks.
  */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
@@ -72,13 +73,13 @@ export type SilenceWatch = ReturnType<typeof createSilenceWatch>;
 
 /** Three rounds of the maintenance loop. A loop that has not turned for longer fails `/livez`. */
 export const LEAST_BOUND_MS = 45_000;
-/** A loop that has not turned for so long ends the daemon: by then a worker that was restarted has had its canary. */
+/** A loop that has not turned for so long ends the daemon: by then a worker that was restarted would have asked for jobs. */
 export const END_MS = 180_000;
-/** Four rounds, in each of which one is sent. */
+/** Four rounds, in every second of which one is sent. */
 export const CANARY_LATE_MS = 60_000;
+/** A canary is sixty Redis commands, and to look whether it came is one. */
+const CANARY_EACH_ROUNDS = 2;
 export const LOOK_AT_DELAY_MS = 10_000;
-/** Canaries that other daemons take prove nothing of this one's worker; of so many it takes one, if it works. */
-const ALONE_MS = 600_000;
 const LAG_TO_LOG_MS = 2000;
 /** Nothing of ours blocks the event loop for longer, however much there is; see `chunks.ts`. */
 const BLOCKED_TO_LOG_MS = 50;
@@ -90,16 +91,16 @@ const MAINTENANCE = 'tend';
 export const POLL_LOOP = 'poll';
 
 interface LoopWatchDependencies {
-  /** `boundMs`: how long a canary may take, if that is more than `leastBoundMs`. */
+  /** `boundMs`: how long a worker, or a canary, may wait for a place, if that is more than `leastBoundMs`. */
   kinds: readonly { kind: ChannelKind; boundMs: number }[];
   /** Three poll intervals. */
   pollBoundMs: number;
   /** While Redis is away no loop can run, and a restart would not bring it back. */
   isRedisReady(): boolean;
-  /** Queues a job that does nothing; gives when the last one came through, in epoch milliseconds, 0 for never. */
-  sendCanary(kind: ChannelKind): Promise<number>;
-  /** When this daemon's worker last took a job, a canary included, in epoch milliseconds. */
-  takenAt(kind: ChannelKind): number;
+  /** Queues a job that does nothing. */
+  sendCanary(kind: ChannelKind): Promise<void>;
+  /** When any daemon last took one, in epoch milliseconds; 0 for never. */
+  canaryAt(kind: ChannelKind): Promise<number>;
   /** Restarts the worker of this kind. */
   rebuild(kind: ChannelKind): Promise<void>;
   health: Health;
@@ -116,7 +117,8 @@ interface LoopWatchDependencies {
   now(): number;
 }
 
-const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
+/** The worker of this kind, which beats whenever it asks for a job or begins one. */
+export const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
 
@@ -148,7 +150,8 @@ const watchDelay = (dependencies: LoopWatchDependencies): NodeJS.Timeout => {
 };
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, pollBoundMs, isRedisReady, sendCanary, takenAt, health, log, conditions, onStuck, now } = dependencies;
+  const { kinds, pollBoundMs, isRedisReady, sendCanary, canaryAt, health, log, conditions, onStuck, now } =
+    dependencies;
   const { canaryLateMs = CANARY_LATE_MS, leastBoundMs = LEAST_BOUND_MS, endMs = END_MS } = dependencies;
   const bounds: [name: string, boundMs: number][] = [
     [MAINTENANCE, leastBoundMs],
@@ -156,13 +159,18 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(leastBoundMs, boundMs)]),
   ];
   for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
-  const seen = new Map<ChannelKind, number>();
+  /** When each queue's last canary came through, and since when that is known. */
+  const passed = new Map<ChannelKind, { at: number; since: number }>();
   const rebuild = createRebuilds(dependencies);
-  /** Since when each worker takes nothing while others do, as far as this daemon knows. */
-  const aloneSince = new Map<ChannelKind, number>();
+  let rounds = 0;
+  /** Until then no canary could come through: Redis was away or stood still, the machine slept, or the clock was set. */
+  let excusedUntil = now();
 
   const lastBeat = (loop: string) => () => {
-    if (!isRedisReady()) health.beat(loop, true);
+    if (!isRedisReady()) {
+      health.beat(loop, true);
+      excusedUntil = now();
+    }
     return health.lastBeat(loop) ?? now();
   };
 
@@ -178,8 +186,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     onLag: (lagMs) => {
       if (lagMs <= LAG_TO_LOG_MS) return;
       log.warn({ lagMs }, 'the event loop was late');
-      // Nobody could take a job meanwhile; or the clock was set.
-      for (const { kind } of kinds) aloneSince.set(kind, now());
+      excusedUntil = now();
     },
     now,
   });
@@ -190,40 +197,30 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   });
   const delayTimer = watchDelay(dependencies);
 
-  const lookAtOwn = (kind: ChannelKind): void => {
-    const since = Math.max(takenAt(kind), aloneSince.get(kind) ?? now());
-    aloneSince.set(kind, since);
-    if (now() - since <= ALONE_MS) return;
-    rebuild(kind, now() - since);
-    aloneSince.set(kind, now());
-  };
-
-  const lookAtQueue = (kind: ChannelKind, boundMs: number): void => {
-    const isLate = now() - lastBeat(loopOf(kind))() > Math.max(canaryLateMs, boundMs);
-    conditions.settle('queue', isLate ? `no job comes through the queue of ${kind}` : undefined, { of: kind });
-  };
-
   const lookAt = async ({ kind, boundMs }: (typeof kinds)[number]): Promise<void> => {
-    const passedAt = await sendCanary(kind).catch((error: unknown) => {
-      // Redis refuses it: this says nothing of the worker.
-      health.beat(loopOf(kind), true);
-      throw error;
-    });
-    if (passedAt > (seen.get(kind) ?? 0)) {
-      // The first that is seen may be as old as the last daemon.
-      health.beat(loopOf(kind), !seen.has(kind));
-      lookAtOwn(kind);
-    }
-    seen.set(kind, passedAt);
-    lookAtQueue(kind, boundMs);
+    const askedAt = now();
+    const at = await canaryAt(kind);
+    // It stood still, and no canary moved.
+    if (now() - askedAt > LAG_TO_LOG_MS) excusedUntil = now();
+    const before = passed.get(kind);
+    const since = before?.at === at ? before.since : now();
+    passed.set(kind, { at, since });
+    const isLate = now() - Math.max(since, excusedUntil) > Math.max(canaryLateMs, boundMs);
+    conditions.settle('queue', isLate ? `no job comes through the queue of ${kind}` : undefined, { of: kind });
+    if (rounds % CANARY_EACH_ROUNDS === 0) await sendCanary(kind);
   };
 
   return {
     /** The maintenance loop has turned. */
     turned: (): void => health.beat(MAINTENANCE),
-    /** One for each worker. Throws where Redis refuses one. */
-    sendCanaries: async (): Promise<void> => {
-      await Promise.all(kinds.map(lookAt));
+    /** To be called in every round of that loop. Throws where Redis refuses a canary. */
+    lookAtCanaries: async (): Promise<void> => {
+      await Promise.all(kinds.map(lookAt)).catch((error: unknown) => {
+        // This says nothing of the queues.
+        excusedUntil = now();
+        throw error;
+      });
+      rounds += 1;
     },
     stop: (): void => {
       clearInterval(delayTimer);

@@ -82,7 +82,9 @@ return answers`);
 /** KEYS: cursor, seen, open alerts of each track; ARGV: server, then seven of each: the four values, begun, stored, date. */
 const FINISH_UNLOCKED = `${SERVER_FUNCTION}${MOVE}
 if server() ~= ARGV[1] then return false end
-local answers = {}
+local open, answers = {}, {}
+for i = 3, #KEYS, 3 do open[#open + 1] = KEYS[i] end
+local isNoneOpen = redis.call('EXISTS', unpack(open)) == 0
 for i = 1, #KEYS, 3 do
   local from = 2 + (i - 1) / 3 * 7
   local values = load(KEYS[i])
@@ -92,7 +94,7 @@ for i = 1, #KEYS, 3 do
   else
     move(KEYS[i], values, ARGV, from)
     forget(KEYS[i], KEYS[i + 1], ARGV[from + 6])
-    answers[#answers + 1] = oldest(KEYS[i + 2])
+    answers[#answers + 1] = isNoneOpen and '' or oldest(KEYS[i + 2])
   end
 end
 return answers`;

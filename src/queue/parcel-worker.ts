@@ -116,20 +116,19 @@ export const createWork =
     places: Places,
     process: ProcessParcel,
     onUnknownVersion: (queue: string, version: string) => void,
+    onTurn = () => {},
   ) => {
     const { redis } = settings;
     const runJob = createRunJob(queues[kind].opened(), places, process, onUnknownVersion);
-    let takenAt = Date.now();
-    const { worker, checkStalled } = openWorker(settings, queueName(kind), places.jobs, async (run) => {
-      takenAt = Date.now();
+    const take = async (run: JobRun): Promise<void> => {
+      onTurn();
       if (run.job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
       else await runJob(run);
-    });
+    };
+    const { worker, checkStalled } = openWorker(settings, queueName(kind), places.jobs, take, onTurn);
     return {
       /** The locks of its jobs name it. */
       id: worker.id,
-      /** When it last took a job or a canary, or began; epoch milliseconds. */
-      takenAt: (): number => takenAt,
       /** Looks at once for jobs that lost their lock. */
       checkStalled,
       /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */

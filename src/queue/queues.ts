@@ -64,20 +64,19 @@ export const createParcelQueues = (settings: QueueSettings) => {
     },
     /**
      * Runs as many jobs at once as their places allow. `onUnknownVersion` is called with the queue's name whenever a job
-     * comes up that this daemon cannot read. Such a job stays, and comes up again.
+     * comes up that this daemon cannot read. Such a job stays, and comes up again. `onTurn`: called whenever the worker asks
+     * for a job or begins one.
      */
     work: createWork(settings, queues, canaryKey),
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(CHANNEL_KINDS.map((kind) => countJobs(settings, queueName(kind)))),
     readable: (): readonly ReadableQueue[] => CHANNEL_KINDS.map((kind) => queues[kind].opened()),
-    /**
-     * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
-     * milliseconds, 0 for never. There is at most one at a time.
-     */
-    sendCanary: async (kind: ChannelKind): Promise<number> => {
+    /** Sends a canary through this kind's queue, ahead of waiting jobs. There is at most one at a time. */
+    sendCanary: async (kind: ChannelKind): Promise<void> => {
       await queues[kind].opened().add(CANARY, {}, { jobId: CANARY, lifo: true });
-      return Number(await redis.get(canaryKey(kind)));
     },
+    /** When any daemon last took one: epoch milliseconds, 0 for never. */
+    canaryAt: async (kind: ChannelKind): Promise<number> => Number(await redis.get(canaryKey(kind))),
     /** How many parcels' jobs of this kind wait or run; a canary is none. */
     waitingFor: async (kind: ChannelKind): Promise<number> => {
       const [{ waiting, delayed, active }, canary] = await Promise.all([

@@ -124,11 +124,13 @@ export interface JobRun {
   holdsLock: HoldsLock;
 }
 
+/** `onAsk`: called whenever it asks for a job; every few seconds where none waits, never where it has fallen silent. */
 export const openWorker = (
   { redis, prefix, onError, telemetry, rest }: QueueSettings,
   name: string,
   concurrency: number,
   process: (run: JobRun) => Promise<void>,
+  onAsk = () => {},
 ) => {
   const own = { connection: redis, prefix, concurrency, ...WORKER_LOCKS };
   const runLocked = createJobLocks({
@@ -141,7 +143,13 @@ export const openWorker = (
     const stopping = signal ?? new AbortController().signal;
     return runLocked(lock, (holdsLock) => process({ job, token: lock.token, signal: stopping, holdsLock }));
   };
-  const worker: Worker = new (loadBullmq().Worker)(name, run, { ...own, ...(telemetry && { telemetry }) });
+  class AskingWorker extends loadBullmq().Worker {
+    protected override moveToActive(token: string, by?: string) {
+      onAsk();
+      return super.moveToActive(token, by);
+    }
+  }
+  const worker: Worker = new AskingWorker(name, run, { ...own, ...(telemetry && { telemetry }) });
   worker.on('error', (error) => onError(name, error));
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));

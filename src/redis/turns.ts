@@ -10,6 +10,8 @@ export interface Turn {
   service?: string;
   /** Two daemons that take it at once do no harm. Default: it has a lock. */
   isUnlocked?: boolean;
+  /** Asked before the lock, which is seven commands. Default: there is something to do. */
+  isDue?(): Promise<boolean>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
   const take = async (turn: Turn): Promise<boolean> => {
     if (turn.service !== undefined && daemons !== undefined) {
       if (daemons.readersOf(turn.service)[0] !== daemons.own) return false;
+      if (turn.isDue !== undefined && !(await turn.isDue())) return true;
       if (turn.isUnlocked !== true) return takeShared(turn, daemons.locks);
     }
     await turn.run(stopping);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createConditions } from '../../src/ops/conditions.ts';
 import { createHealth } from '../../src/ops/health.ts';
-import { createLoopWatch } from '../../src/ops/loop-watch.ts';
+import { createLoopWatch, loopOf } from '../../src/ops/loop-watch.ts';
 import { createLines } from './lines.ts';
 
 beforeEach(() => {
@@ -29,8 +29,9 @@ const setUp = () => {
   const passedAt = { slack: 0, email: 0 };
   const standing = new Set<string>();
   const refusing = { is: false };
-  /** When this daemon's own workers last took a job; others may take the canaries. */
-  const taken = { at: (): number => Date.now() };
+  const sent: string[] = [];
+  /** Workers that ask for no jobs any more. */
+  const silent = new Set<string>();
   const rebuilt: string[] = [];
   const watch = createLoopWatch({
     kinds: [
@@ -39,13 +40,12 @@ const setUp = () => {
     ],
     pollBoundMs: 45_000,
     isRedisReady: () => redis.isReady,
-    takenAt: () => taken.at(),
     rebuild: async (kind) => void rebuilt.push(kind),
+    canaryAt: async (kind) => (kind === 'slack' ? passedAt.slack : passedAt.email),
     sendCanary: async (kind) => {
       if (refusing.is) throw new Error('OOM command not allowed');
-      const passed = kind === 'slack' ? passedAt.slack : passedAt.email;
+      sent.push(kind);
       if (!standing.has(kind)) Object.assign(passedAt, { [kind]: now() });
-      return passed;
     },
     health,
     log,
@@ -60,11 +60,12 @@ const setUp = () => {
     for (let round = 0; round < rounds; round += 1) {
       watch.turned();
       health.beat('poll');
-      await watch.sendCanaries().catch(() => {});
+      for (const kind of ['slack', 'email'] as const) if (!silent.has(kind)) health.beat(loopOf(kind));
+      await watch.lookAtCanaries().catch(() => {});
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, conditions, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
+  return { health, lines, conditions, stuck, redis, delay, standing, refusing, sent, silent, rebuilt, run };
 };
 
 describe('the loop watch', () => {
@@ -82,35 +83,37 @@ describe('the loop watch', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('is content while canaries come through', async () => {
-    const { health, stuck, run } = setUp();
+  test('is content while workers ask and canaries come through, of which every second round sends one', async () => {
+    const { health, stuck, sent, conditions, run } = setUp();
     await run(40);
-    expect(stuck).toEqual([]);
+    expect([stuck, conditions.current()]).toEqual([[], []]);
+    expect(sent.filter((kind) => kind === 'slack')).toHaveLength(20);
     expect(health.live()).toMatchObject({
       status: 'ok',
       loops: [{ name: 'tend' }, { name: 'poll' }, { name: 'deliver:slack' }, { name: 'deliver:email' }],
     });
   });
 
-  test('a canary counts from the second look on: the first that is seen may be as old as the last daemon', async () => {
-    const { health, run } = setUp();
+  test('a worker has to ask, before it counts as one that turns', async () => {
+    const { health, silent, run } = setUp();
+    silent.add('email');
     await run(1);
-    expect(health.lacking(60_000)).toEqual([
-      'the loop deliver:slack has not turned yet',
-      'the loop deliver:email has not turned yet',
-    ]);
+    expect(health.lacking(60_000)).toEqual(['the loop deliver:email has not turned yet']);
+    silent.clear();
     await run(1);
     expect(health.lacking(60_000)).toEqual([]);
   });
 
   test('a queue that takes no canary for a minute is a trouble until it takes one', async () => {
-    const { conditions, standing, run } = setUp();
+    const { conditions, standing, rebuilt, stuck, run } = setUp();
     await run(4);
     standing.add('email');
     await run(4);
     expect(conditions.current()).toEqual([]);
     await run(3);
     expect(conditions.current()).toMatchObject([{ name: 'queue', of: 'email' }]);
+    // A worker that asks in vain has nothing of a restart.
+    expect([rebuilt, stuck]).toEqual([[], []]);
     standing.delete('email');
     await run(3);
     expect(conditions.current()).toEqual([]);
@@ -127,61 +130,44 @@ describe('the loop watch', () => {
     expect(conditions.current()).toEqual([]);
   });
 
-  test('names the queue whose canaries stay away for three minutes, once', async () => {
-    const { health, stuck, standing, run } = setUp();
+  test('names the worker that asks for nothing for three minutes, once', async () => {
+    const { health, stuck, silent, run } = setUp();
     await run(4);
-    standing.add('email');
+    silent.add('email');
     await run(30);
     expect(stuck).toEqual([expect.stringMatching(/^the loop 'deliver:email' has not run for 18[5-9] s$/)]);
     expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
   });
 
-  test('restarts a worker that takes no canary within three rounds, once, and is content when that helps', async () => {
-    const { health, stuck, standing, rebuilt, lines, run } = setUp();
+  test('restarts a worker that asks for nothing within three rounds, once, and is content when that helps', async () => {
+    const { health, stuck, silent, rebuilt, lines, run } = setUp();
     await run(2);
-    standing.add('email');
+    silent.add('email');
     await run(5);
     expect(rebuilt).toEqual(['email']);
     expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { kind: 'email' } }]);
-    standing.delete('email');
+    silent.delete('email');
     await run(30);
     expect([rebuilt, stuck, health.live().status]).toEqual([['email'], [], 'ok']);
   });
 
-  test('restarts a worker whose canaries only other daemons take', async () => {
-    const { rebuilt, taken, stuck, run } = setUp();
-    const startedAt = Date.now();
-    taken.at = () => startedAt;
-    await run(38);
-    expect(rebuilt).toEqual([]);
-    await run(8);
-    expect(rebuilt).toEqual(['slack', 'email']);
-    await run(30);
-    expect(rebuilt).toHaveLength(2);
-    expect(stuck).toEqual([]);
-  });
-
-  test('blames no worker where the clock was set an hour ahead', async () => {
-    const { taken, rebuilt, lines, run } = setUp();
+  test('blames no queue where the clock was set an hour ahead', async () => {
+    const { conditions, standing, run } = setUp();
     await run(4);
-    let takenAt = Date.now();
-    taken.at = () => takenAt;
+    standing.add('slack');
     vi.setSystemTime(Date.now() + 3_600_000);
     await vi.advanceTimersByTimeAsync(1000);
     await run(1);
-    takenAt = Date.now();
-    await run(4);
-    expect(rebuilt).toEqual([]);
-    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(conditions.current()).toEqual([]);
   });
 
-  test('blames no worker while Redis takes no canary', async () => {
-    const { rebuilt, stuck, refusing, standing, run } = setUp();
+  test('blames no queue while Redis takes no canary', async () => {
+    const { conditions, refusing, standing, run } = setUp();
     refusing.is = true;
     standing.add('slack').add('email');
     await run(40);
-    expect([rebuilt, stuck]).toEqual([[], []]);
+    expect(conditions.current()).toEqual([]);
   });
 
   test('names the polls where none begins or ends', async () => {
@@ -205,14 +191,17 @@ describe('the loop watch', () => {
   });
 
   test('blames nobody while Redis is away, and gives everybody the whole time again afterwards', async () => {
-    const { stuck, redis, standing, run } = setUp();
+    const { stuck, redis, standing, silent, conditions, run } = setUp();
     redis.isReady = false;
-    standing.add('slack').add('email');
+    for (const all of [standing, silent]) all.add('slack').add('email');
     await run(40);
-    expect(stuck).toEqual([]);
+    expect([stuck, conditions.current()]).toEqual([[], []]);
     redis.isReady = true;
-    await run(11);
+    await run(4);
+    expect(conditions.current()).toEqual([]);
+    await run(7);
     expect(stuck).toEqual([]);
+    expect(conditions.current()).toHaveLength(2);
     await run(2);
     expect(stuck).toHaveLength(2);
   });

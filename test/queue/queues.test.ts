@@ -23,9 +23,10 @@ const setUp = () => {
   const queues = createParcelQueues({ redis, prefix, onError: (_queue, { message }) => errors.push(message) });
   onTestFinished(() => queues.close());
   const countsOf = async (kind: string) => (await queues.counts()).find(({ name }) => name === `deliver-${kind}`);
-  const work = (process: ProcessParcel): void => {
-    const worker = queues.work('slack', createPlaces(1), process, () => {});
+  const work = (process: ProcessParcel, onTurn?: () => void) => {
+    const worker = queues.work('slack', createPlaces(1), process, () => {}, onTurn);
     onTestFinished(() => worker.stop(0));
+    return worker;
   };
   return { redis, prefix, queues, countsOf, work, errors };
 };
@@ -121,19 +122,35 @@ test('a batch that waits for more has its job later, from when it was opened', a
 test('a canary comes through ahead of waiting parcels, and there is one at a time', async () => {
   const { queues, countsOf, work } = setUp();
   await queues.enqueue([parcel(SLACK, 1)]);
-  expect(await queues.sendCanary('slack')).toBe(0);
-  expect(await queues.sendCanary('slack')).toBe(0);
+  await queues.sendCanary('slack');
+  await queues.sendCanary('slack');
+  expect(await queues.canaryAt('slack')).toBe(0);
   expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
   const before = Date.now();
   const seenAtRun: number[] = [];
   work(async () => {
-    seenAtRun.push(await queues.sendCanary('slack'));
+    seenAtRun.push(await queues.canaryAt('slack'));
     return { done: true };
   });
   await until('the parcel', () => seenAtRun.length === 1);
   expect(seenAtRun[0]).toBeGreaterThanOrEqual(before - 1);
   expect(await queues.workers('slack')).toBe(1);
   expect(await queues.workers('email')).toBe(0);
+});
+
+test('a worker asks again and again where nothing waits, which says that it lives', async () => {
+  const { work } = setUp();
+  let turns = 0;
+  const worker = work(
+    async () => ({ done: true }),
+    () => {
+      turns += 1;
+    },
+  );
+  await until('the first question', () => turns > 0);
+  const before = turns;
+  await until('two more', () => turns >= before + 2);
+  await worker.stop(0);
 });
 
 test('a stop lets a running job end, and aborts it after the grace', async () => {

@@ -224,3 +224,23 @@ test('the first reader takes a turn without a lock as well', async () => {
   expect(new Set(taken)).toEqual(new Set(['a']));
   expect(locks.flat()).toEqual([]);
 });
+
+test('where nothing is due there is no turn, and no lock is taken for it', async () => {
+  const { redis, prefix, start } = setUp();
+  const taken: string[][] = [];
+  let asked = 0;
+  let due = false;
+  const isDue = async (): Promise<boolean> => {
+    asked += 1;
+    expect(await redis.keys(`${prefix}:lock:*`)).toEqual([]);
+    return due;
+  };
+  const { errors } = start('a', [
+    { ...shared(async () => void taken.push(await redis.keys(`${prefix}:lock:*`))), isDue },
+  ]);
+  await until('it was asked a few times', () => asked > 4);
+  expect(taken).toEqual([]);
+  due = true;
+  await until('the turn', () => taken.length > 0);
+  expect([taken[0]?.length, errors]).toEqual([1, []]);
+});

@@ -23,7 +23,7 @@ const MOST_AT_START = 1000;
 const IDLE_MS = 3000;
 
 /** A second, with four protocols and all kinds of channels at the pace of the default config. */
-const MOST_WHILE_IDLE = 50;
+const MOST_WHILE_IDLE = 38;
 
 /** Calls so far, by command. */
 const callsOf = async (redis: Redis): Promise<Map<string, number>> => {
