@@ -5,6 +5,7 @@ import type { ComposeContext } from '../../channel.ts';
 import { type Content, type Fact, lineText, noticesOf } from '../../content/content.ts';
 import { contentOf, describe } from '../../content/describe.ts';
 import { type Finding, findingOf } from '../../content/finding.ts';
+import { headingOf } from '../../content/heading.ts';
 import { readInspection, type Wording, wordingOf } from '../../content/reading.ts';
 import { detectionText } from '../../digest-content.ts';
 import { type EventSeverity, severityOf } from './event.ts';
@@ -26,7 +27,8 @@ export interface Outline {
 }
 
 /** Without the sign: programs sort, compare and speak it. */
-const summaryOf = ({ word, where, said }: Content): string => shorten(`${word} · ${where}: ${said}`, SUMMARY_LIMIT);
+const summaryOf = ({ word, where, said }: Pick<Content, 'word' | 'where' | 'said'>): string =>
+  shorten(`${word} · ${where}: ${said}`, SUMMARY_LIMIT);
 
 const linksOf = ({ transaction, origins, contracts }: Finding): Outline['links'] => {
   const [origin] = origins.flatMap(({ url }) => url ?? []);
@@ -34,23 +36,24 @@ const linksOf = ({ transaction, origins, contracts }: Finding): Outline['links']
   return { transaction: transaction?.url, origin, contracts: touched.length === 0 ? undefined : touched };
 };
 
-/** A stored notification may name a transaction and its chain, too. */
-const read = (alert: Alert, wording: Wording): { content: Content; finding: Finding; detectors: string[] } => {
+/** `content` gives what people read. A stored notification may name a transaction and its chain, too. */
+const read = (alert: Alert, wording: Wording) => {
   if (alert.source === 'notifications') {
-    const finding = findingOf(alert, wording.presentation.chains);
-    return { content: describe(alert, wording), finding, detectors: [] };
+    const heading = describe(alert, wording);
+    return { heading, content: () => heading, finding: findingOf(alert, wording.presentation.chains), detectors: [] };
   }
   const reading = readInspection(alert, wording);
   const { finding, detections } = reading;
-  return { content: contentOf(reading, wording), finding, detectors: detections.map(({ id }) => id) };
+  const heading = headingOf(reading, wording.presentation);
+  return { heading, content: () => contentOf(reading, wording), finding, detectors: detections.map(({ id }) => id) };
 };
 
-/** The content is what people read. */
-export const outlineOf = (alert: Alert, context: ComposeContext): { outline: Outline; content: Content } => {
-  const { content, finding, detectors } = read(alert, wordingOf(context));
+/** `content` gives what people read, of which most programs get the heading only. */
+export const outlineOf = (alert: Alert, context: ComposeContext): { outline: Outline; content(): Content } => {
+  const { heading, content, finding, detectors } = read(alert, wordingOf(context));
   const { chain } = finding;
   const outline: Outline = {
-    summary: summaryOf(content),
+    summary: summaryOf(heading),
     severity: severityOf(alert),
     detectors,
     chain: chain && { ...chain, id: shorten(chain.id, SHORT_LIMIT) },
@@ -105,7 +108,8 @@ export interface Briefing {
 }
 
 export const briefingOf = (alert: Alert, context: ComposeContext): Briefing => {
-  const { outline, content } = outlineOf(alert, context);
+  const { outline, content: whole } = outlineOf(alert, context);
+  const content = whole();
   const links = content.links.map(({ label, url }) => [`Link: ${label}`, url] as const);
   return {
     alert,
