@@ -24,6 +24,7 @@ const BLANK_LINES = /\n(?:[^\S\n]*\n){2,}/g;
 
 /** Most texts have nothing to clean; looking for it takes five times as long as seeing that. */
 const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN_LINES = /^[\t\n\x20-\x7e]*$/;
 
 /** Names come again and again, and several times in each message. */
 const MEMORY = { texts: 500, length: 1000 };
@@ -45,13 +46,14 @@ const remembered = (text: string): string => {
 export const cleanText = (text: string): string => (PLAIN.test(text) ? text.trim() : remembered(text));
 
 /** The same for a place that has one line only. */
-export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ');
+export const cleanLine = (text: string): string => cleanText(text).replace(/\s{2,}|[^\S ]/g, ' ');
 
 /**
  * Every such character as `\uXXXX`, and what ends a line elsewhere: a terminal obeys none of them, a reader sees them,
  * and JSON stays the same JSON. `sign`: instead of `\u`.
  */
 export const escapeInvisible = (text: string, sign = String.raw`\u`): string => {
+  if (PLAIN_LINES.test(text)) return text;
   const escaped = (found: string): string => unitsEscaped(found, sign);
   // The only line ends that are no control characters.
   return text.replace(INVISIBLE, escaped).replace(/[\u2028\u2029]/g, escaped);

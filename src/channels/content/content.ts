@@ -160,6 +160,8 @@ export const fairShares = <T>(
   room: number,
 ): [part: T, share: number][] => {
   const lengths = parts.map(lengthOf);
+  if (lengths.reduce((sum, length) => sum + length, 0) <= room)
+    return parts.map((part, index) => [part, lengths[index] ?? 0]);
   let left = Math.max(0, room);
   let open = lengths.length;
   let share = 0;

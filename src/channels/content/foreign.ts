@@ -42,8 +42,12 @@ const SIGNS =
 /** A text from outside beside parts of ours: our dots part these. */
 export const withoutDots = (text: string): string => text.replace(DOTS, '-');
 
+/** Most names have nothing that could. */
+const HARMLESS = /^[\w.:/-]+(?: [\w.:/-]+)*$/;
+
 /** A name from outside within a line of ours: it must not look like the dots, signs and quotes that part our own words. */
 export const inlineName = (name: string): string => {
+  if (HARMLESS.test(name)) return shorten(name, NAME_LIMIT);
   const cleaned = cleanLine(name);
   const plain = cleanLine(unquoted(withoutDots(cleaned.replace(SIGNS, ' '))));
   return shorten(plain === '' && cleaned !== '' ? 'unnamed' : plain, NAME_LIMIT);

@@ -1,4 +1,5 @@
 /** How the config wants alerts to be worded: names, clocks, links and prefixes. Pure. */
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import { createGlobs } from '../../globs.ts';
 import { isPathSegment } from '../../text.ts';
 import { type Chains, withWellKnown } from '../chains.ts';
@@ -59,6 +60,9 @@ const linkTemplate = ({ label, url, protocols = [], detectors = [] }: LinkConfig
   };
 };
 
+/** Names of detectors that are remembered: the same ones come again and again. */
+const NAMES = 500;
+
 /** Without anything in the config: UTC, readable names of detectors, the well-known chains, no links and no prefixes. */
 export const createPresentation = (
   { chains = {}, timeZone = 'UTC', links = [], alerts = {}, protocols = {} }: PresentationConfig = {},
@@ -66,9 +70,10 @@ export const createPresentation = (
 ): Presentation => {
   const { detectorNames = {} } = alerts;
   const { overrides = {} } = protocols;
+  const names = createBoundedMap<string, string>(NAMES);
   return {
     chains: withWellKnown(chains),
-    detectorName: (id) => own(detectorNames, id) ?? readableName(id),
+    detectorName: (id) => getOrCreate(names, id, () => own(detectorNames, id) ?? readableName(id)),
     timeZoneOf: (protocol) => own(overrides, protocol)?.timeZone ?? timeZone,
     prefixOf: (protocol) => own(overrides, protocol)?.prefix,
     links: links.map(linkTemplate),

@@ -4,7 +4,7 @@ import { LARGEST_ITEM } from '../../item.ts';
 import { beginningOf, cleanLine, cleanText } from '../../text.ts';
 import { type Detection, fairShares, type Growth } from './content.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { objectOf, UNKNOWN } from './foreign.ts';
+import { objectOf, textIn, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
 import { assessmentWord, GONE_MEANS, rankOf, type Severity, severityOf } from './severity.ts';
 
@@ -57,9 +57,8 @@ const SAID_MAX = 200_000;
 
 const firedIn = (item: JsonObject): { id: string; said: string }[] =>
   Object.entries(objectOf(item.detections))
-    .map(([id, value]) => ({ id, detection: objectOf(value) }))
-    .filter(({ detection }) => hasFired(detection))
-    .map(({ id, detection: { message } }) => ({ id, said: typeof message === 'string' ? message : '' }));
+    .filter(([, value]) => hasFired(value))
+    .map(([id, value]) => ({ id, said: textIn(objectOf(value).message) }));
 
 /** Cut before it is cleaned: looking through a quarter of a megabyte takes longer than the rest of a message. */
 const cutClean = (said: string, most: number): Pick<Detection, 'message' | 'leftOut'> =>
