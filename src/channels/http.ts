@@ -1,5 +1,6 @@
 /** POST to addresses from outside: resolves, checks every address, dials only what it checked, follows no redirect. */
 import { Agent, type Dispatcher } from 'undici';
+import { createBoundedMap, getOrCreate } from '../bounded-map.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { DeliveryError } from '../errors.ts';
 import { hostKey } from '../net.ts';
@@ -50,6 +51,9 @@ const ANSWER_LIMIT_BYTES = 4 * TEXT_LIMIT_BYTES;
 /** Callers set their deadline by signal; this only frees a socket that nobody is waiting for. */
 const IDLE_LIMIT_MS = 120_000;
 
+/** URLs that a process remembers to be allowed. */
+const MOST_TARGETS = 1000;
+
 const targetOf = (text: string, guard: Guard): URL => {
   const url = URL.parse(text);
   if (url === null) throw blocked('An address', 'is not a URL');
@@ -60,10 +64,7 @@ const targetOf = (text: string, guard: Guard): URL => {
 
 const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name.toLowerCase(),
-      Array.isArray(value) ? value.join(', ') : `${value}`,
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
   );
 
 /**
@@ -142,6 +143,7 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
 export const createGuardedPost = (options: GuardedPostOptions) => {
   const dial: DialOptions = { resolve: createResolver(), ...options, guard: createGuard(options) };
   const { guard } = dial;
+  const targets = createBoundedMap<string, URL>(MOST_TARGETS);
   const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();
   let closed = false;
 
@@ -162,7 +164,7 @@ export const createGuardedPost = (options: GuardedPostOptions) => {
 
   return {
     post: async (request: PostRequest): Promise<PostResponse> => {
-      const url = targetOf(request.url, guard);
+      const url = getOrCreate(targets, request.url, () => targetOf(request.url, guard));
       if (closed) throw networkFailure({ code: 'UND_ERR_CLOSED' }, url.hostname, false);
       return exchange((opened.get(request.connection) ?? open(request.connection)).agent, url, request);
     },

@@ -23,7 +23,7 @@ export const receiverKey = (name: string): string | undefined => {
 export const createReceiverFinder = <T>(entries: Readonly<Record<string, T>>): ((address: string) => T | undefined) => {
   const byKey = new Map(Object.entries(entries).map(([name, value]) => [receiverKey(name) ?? name, value]));
   return (address) => {
-    const url = URL.parse(address);
+    const url = byKey.size === 0 ? null : URL.parse(address);
     return byKey.get(address) ?? (url?.protocol === 'https:' ? byKey.get(url.host) : undefined);
   };
 };
