@@ -91,7 +91,6 @@ const takeBackLetters = async (
   delivered: readonly Alert[],
   deadLetters: DeliverDependencies['deadLetters'],
 ): Promise<void> => {
-  if (delivered.length === 0) return;
   await deadLetters.remove(await deadLetters.get(delivered.map((alert) => deadId(alert, destination))));
 };
 
@@ -113,7 +112,7 @@ export const recordFailure = async (
   const found = await ledger.recordAttempt(destination, alerts, { state, attempt: entry });
   const wasDelivered = new Set(alerts.filter((_, index) => found[index] === 'delivered'));
   const survivors = dying.filter((alert) => wasDelivered.has(alert));
-  await takeBackLetters(destination, survivors, deadLetters);
+  if (survivors.length > 0) await takeBackLetters(destination, survivors, deadLetters);
   const dead = dying.filter((alert) => !wasDelivered.has(alert));
   if (dead.length > 0) await onDied?.(destination, dead);
   return dead;
@@ -135,7 +134,7 @@ const recordEnd = async (
 ): Promise<boolean> => {
   const found = await ledger.recordAttempt(destination, alerts, end);
   const died = alerts.filter((_, index) => found[index] === 'dead');
-  await takeBackLetters(destination, died, deadLetters);
+  if (died.length > 0) await takeBackLetters(destination, died, deadLetters);
   const repeats = found.filter((state) => state === 'delivered').length;
   // It is a moment until they are written; no alert waits for that, and without them none is lost.
   const delivered = { count: alerts.length - repeats, at: Date.parse(end.attempt.at) };
@@ -172,26 +171,26 @@ const entryOf = (
   ...mark(alerts),
 });
 
-const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: DeliverDependencies): Promise<void> => {
+const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: DeliverDependencies) => {
   const { destination, alerts } = run.message;
   const entry = entryOf(run, error, dependencies);
   run.entry = entry;
   const dead = await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
   if (entry.outcome === 'dead') run.dead = dead;
   // A sample's failure is reported where it was asked for, and its address may be a made-up one.
-  if (alerts.every(isSample)) return;
+  if (alerts.every(isSample)) return undefined;
   await dependencies.destinationStats.failed(destination, entry.at, entry.message);
   if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
+  return undefined;
 };
 
 /**
  * Writes the attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. An error of
  * the stores is no failure of the receiver: it is thrown.
  */
-export const record: AttemptStage = async (run, dependencies) => {
+export const record: AttemptStage = (run, dependencies) => {
   if (run.decision.kind === 'delivered') recordDelivered(run, run.decision.receipt, dependencies);
-  if (run.error) await recordError(run, run.error, dependencies);
-  return undefined;
+  return run.error && recordError(run, run.error, dependencies);
 };
 
 /** The circuits of the destination and its sender learn how the attempt went. */

@@ -37,7 +37,7 @@ const retold = async (
 };
 
 const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptInput => ({
-  message: { ...message, ...(job.progress === undefined ? {} : { progress: job.progress.after }) },
+  message: job.progress === undefined ? message : { ...message, progress: job.progress.after },
   attempt: job.attempt + 1,
   firstTriedAt: job.firstTriedAt ?? now,
   unknownSince: job.unknownSince,
@@ -89,10 +89,12 @@ export const send: MessageStage = async (each, dependencies) => {
   const { message, job } = each;
   const threads = givesHandle(message.destination.address) ? dependencies.threads : undefined;
   // On one connection, in this order: so the message that is found is the one that is claimed.
-  const [claim, earlier] = await Promise.all([
-    canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
-    threads?.find(message.destination, message.alerts, canAmend, each.run.recalled),
-  ]);
+  const [claim, earlier] = threads
+    ? await Promise.all([
+        canAmend ? threads.claim(message.destination, message.alerts) : undefined,
+        threads.find(message.destination, message.alerts, canAmend, each.run.recalled),
+      ])
+    : [];
   if (claim === 'taken' && (job.yields ?? 0) < YIELDS) {
     each.result = { kind: 'claimed' };
     return undefined;

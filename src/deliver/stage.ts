@@ -162,7 +162,9 @@ export const runStages = async <Context, End, Dependencies>(
   dependencies: Dependencies,
 ): Promise<End | undefined> => {
   for (const stage of stages) {
-    const end = await stage(context, dependencies);
+    const given = stage(context, dependencies);
+    // Many stages have nothing to wait for.
+    const end = given instanceof Promise ? await given : given;
     if (end !== undefined) return end;
   }
   return undefined;

@@ -57,10 +57,8 @@ export const createJobLocks = (dependencies: JobLocksDependencies) => {
     isRenewing = false;
   };
 
-  const holdsLock = async (run: Run): Promise<boolean> => {
-    if (!run.isLost && monotonic() >= run.heldUntil) await renew([run]);
-    return !run.isLost;
-  };
+  const holdsLock = (run: Run): boolean | Promise<boolean> =>
+    run.isLost || monotonic() < run.heldUntil ? !run.isLost : renew([run]).then(() => !run.isLost);
 
   /**
    * Runs a job whose lock was taken `agoMs` ago. Where this process still runs it without the lock, that run ends first: what
