@@ -28,6 +28,10 @@ export interface ItemDates {
   txTimestamp?: number;
 }
 
+/** The last of them; 0 where there is none. */
+export const latestDate = ({ createdAt = 0, updatedAt = 0, txTimestamp = 0 }: ItemDates): number =>
+  Math.max(createdAt, updatedAt, txTimestamp);
+
 /** An inspection or a stored notification, as far as polling has to understand it. */
 export interface Item {
   source: Source;

@@ -124,8 +124,10 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
       result: AttemptEnd,
     ): Promise<(DeliveryState | undefined)[]> => {
       const next = (before: DeliveryRecord | undefined): DeliveryRecord => afterAttempt(before, destination, result);
-      const commit = (some: readonly Alert[]) => record.commit(some.map((alert) => ({ destination, alert, next })));
-      return (await mapInChunks(chunksOf(alerts, RECORDED_AT_ONCE), 1, commit)).flat();
+      const found: (DeliveryState | undefined)[] = [];
+      for (const some of chunksOf(alerts, RECORDED_AT_ONCE))
+        found.push(...(await record.commit(some.map((alert) => ({ destination, alert, next })))));
+      return found;
     },
   };
 };

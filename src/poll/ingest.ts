@@ -1,6 +1,6 @@
 /** From items to alerts that are queued: what is wanted, what is new, what is old; in a poll, and outside of one. */
 import type { Alert } from '../alert.ts';
-import { alertId, type Item, type ItemPage } from '../item.ts';
+import { alertId, type Item, type ItemPage, latestDate } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { plainName } from '../text.ts';
 import { iso } from '../time.ts';
@@ -56,10 +56,9 @@ export const ownItems = (items: readonly Item[], { source, protocol }: Track): r
   source === 'inspections' ? items : items.filter((item) => plainName(item.protocol) === plainName(protocol));
 
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
-const latestOf = (item: Item): number | undefined => {
-  const dates = Object.values(item.dates);
-  if (dates.length === 0) return undefined;
-  const latest = Math.max(...dates);
+const latestOf = ({ dates }: Item): number | undefined => {
+  const latest = latestDate(dates);
+  if (latest === 0) return undefined;
   return latest % 1000 === 0 ? latest + 999 : latest;
 };
 

@@ -4,7 +4,7 @@
  * lost, or wrong, a poll asks Redis again.
  */
 import { chunksOf } from '../chunks.ts';
-import type { Item, ItemPage } from '../item.ts';
+import { type Item, type ItemPage, latestDate } from '../item.ts';
 import type { CommitStore, UnlockedAnswer } from './commit-store.ts';
 import { type Advance, type Cursor, TRACKS_AT_ONCE, type Track } from './cursor.ts';
 import { type IngestSettings, standingOf } from './ingest.ts';
@@ -20,7 +20,7 @@ type ItemState = 'reported' | 'done';
 
 /** An item whose transaction, assessment or date has changed is another one. */
 const keyOf = ({ itemId, txHash = '', assessment = '', dates }: Item): string =>
-  `${itemId} ${txHash} ${assessment} ${Math.max(...Object.values(dates))}`;
+  `${itemId} ${txHash} ${assessment} ${latestDate(dates)}`;
 
 /** Which items on a stream's pages are new: those that this daemon has not seen done. */
 export const createItemMemory = (tracks: number, settings: IngestSettings) => {

@@ -24,9 +24,9 @@ const plain = (name: string): string => name.trim().toLowerCase();
 const textOf = (value: JsonValue | undefined): string | undefined => fieldText(value)?.trim();
 
 const triggerOf = ({ triggers }: Knowledge, alert: Judged): AlertContext['trigger'] => {
-  const assessment = alert.type.replace(/^inspection\./, '');
-  const fired = firedOf(alert);
+  const fired = triggers && firedOf(alert);
   if (triggers === undefined || fired === undefined) return undefined;
+  const assessment = alert.type.replace(/^inspection\./, '');
   const listed = Object.hasOwn(triggers, assessment) ? (triggers[assessment] ?? []) : [];
   // An empty group always matches and says nothing.
   const groups = listed.filter((group) => group.length > 0);

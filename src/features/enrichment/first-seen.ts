@@ -125,9 +125,10 @@ export const createFirstSeen = (
     const all = noted.map(({ alert, facts }) => ({ alert, named: namedOf(facts) }));
     const pairs = all.flatMap(({ alert, named }) => named.flatMap(({ member }) => [alert.id, member]));
     const answer = await redis.eval(NOTE, 2, ...keysOf(one.alert), now(), keptMs, mostFacts, ...pairs);
-    const [since, ids] = answer as [string, string[]];
+    const [from, ids] = answer as [string, string[]];
+    const since = sinceOf(from);
     return all.map(({ alert, named }) => ({
-      since: sinceOf(since),
+      since,
       ...answersOf(alert, named, ids.splice(0, named.length)),
     }));
   };
