@@ -93,9 +93,7 @@ const FAINT = '2';
 const STRONG = '1';
 
 /** On one line, and without what a terminal would obey. */
-const plain = (text: string): string =>
-  // Most texts are of these characters only, and looking is much cheaper than replacing.
-  /^[ -~]*$/.test(text) ? text : escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+const plain = (text: string): string => escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 
 /** A word stands as it is; anything else is JSON, so that it ends where it ends. */
 const WORD = /^[\p{L}\p{N}_./:@#+*,-]+$/u;
@@ -166,7 +164,7 @@ interface LogSettings {
   scrub(text: string): string;
   /** Asked for each line, as the config may change. Default: JSON. */
   form?(): LogForm;
-  /** Where lines go. Default: stdout, written before the call returns, so that no line is lost or late. */
+  /** Where lines go. Default: stdout, see `createStdout`. */
   destination?: DestinationStream;
 }
 
@@ -196,9 +194,44 @@ const createFinish = ({ scrub, form = () => 'json' }: LogSettings): ((line: stri
   return (line) => forms[form()](escapeInvisible(scrubLine(line, scrub)));
 };
 
+/** As pino numbers it. */
+const WARN = 40;
+/** So many characters are written at once. */
+const MOST_GATHERED = 65_536;
+
+/**
+ * The lines of one round of the event loop are one write; a warning, and what is worse, is written at once, with all before it.
+ * What is left is written when the process ends, also by a fault of its own. One that is killed loses no more than the
+ * information of its last round.
+ */
+const createStdout = (): DestinationStream => {
+  const out = openDestination({ dest: 1, sync: true });
+  let gathered = '';
+  const flush = (): void => {
+    if (gathered !== '') out.write(gathered);
+    gathered = '';
+  };
+  process.once('exit', flush);
+  return {
+    [pino.symbols.needsMetadataGsym]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      if (gathered === '') setImmediate(flush);
+      gathered += line;
+      if (this.lastLevel >= WARN || gathered.length > MOST_GATHERED) flush();
+    },
+  } as DestinationStream & { lastLevel: number };
+};
+
+let stdout: DestinationStream | undefined;
+const openStdout = (): DestinationStream => {
+  stdout ??= createStdout();
+  return stdout;
+};
+
 /** The daemon's logger. `time` is ISO 8601, `level` a word; an error belongs under the key `err`. */
 export const createLogger = (settings: LogSettings) => {
-  const { level, scrub, destination = openDestination({ dest: 1, sync: true }) } = settings;
+  const { level, scrub, destination = openStdout() } = settings;
   return pino(
     {
       name: 'tocsin',

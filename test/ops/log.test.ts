@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DeliveryError } from '../../src/errors.ts';
@@ -32,6 +33,39 @@ describe('a line', () => {
     log.info('quiet');
     log.warn('heard');
     expect(lines().map(({ msg }) => msg)).toEqual(['heard']);
+  });
+});
+
+describe('stdout', () => {
+  const LOG = new URL('../../src/ops/log.ts', import.meta.url).href;
+
+  /** What a process has written that logs and then ends in its own way. */
+  const writtenBy = (script: string): Promise<string> =>
+    new Promise((resolve) => {
+      const begin = `import { writeSync } from 'node:fs'; import { createLogger } from '${LOG}';
+        const log = createLogger({ level: 'info', scrub: (text) => text });`;
+      const args = ['--input-type=module', '--eval', `${begin}${script}`];
+      execFile(process.execPath, args, (_error, stdout) => resolve(stdout));
+    });
+  const messagesOf = (written: string): string[] =>
+    written.split('\n').flatMap((line) => (line === '' ? [] : [line.startsWith('{') ? JSON.parse(line).msg : line]));
+
+  test.each([
+    ['returns', ''],
+    ['exits', 'process.exit(3);'],
+    ['fails', "throw new Error('a fault');"],
+  ])('has every line of a process that %s', async (_how, end) => {
+    expect(messagesOf(await writtenBy(`log.info('one'); log.info('two'); ${end}`))).toEqual(['one', 'two']);
+  });
+
+  test('has a warning at once, with all before it', async () => {
+    const written = await writtenBy("log.info('one'); log.warn('two'); writeSync(1, 'after\\n'); log.info('three');");
+    expect(messagesOf(written)).toEqual(['one', 'two', 'after', 'three']);
+  });
+
+  test('has the lines of one round of the event loop together', async () => {
+    const script = "log.info('one'); writeSync(1, 'meanwhile\\n'); setImmediate(() => writeSync(1, 'next round\\n'));";
+    expect(messagesOf(await writtenBy(script))).toEqual(['meanwhile', 'one', 'next round']);
   });
 });
 
