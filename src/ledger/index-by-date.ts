@@ -7,6 +7,7 @@ import { IS_STATE, parseRecord, parseSummary } from './encoding.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
+  alertOfOpen,
   type DeliveryRecord,
   type DeliveryState,
   ledgerKeys,
@@ -108,8 +109,10 @@ export const createAlertIndex = (
       return (fields as string[][]).map((all) => all.filter((field) => field !== ALERT_FIELD));
     },
     /** Ids of a track's alerts with a waiting delivery, oldest first. */
-    open: (track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]> =>
-      redis.zrange(keys.open(track), '0', '-1'),
+    open: async (track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]> => {
+      const members = await redis.zrange(keys.open(track), '0', '-1');
+      return [...new Set(members.map(alertOfOpen))];
+    },
     /**
      * Removes what is older than the ledger keeps, and the oldest alerts where there are too many; those with a waiting
      * delivery stay. Gives how many it removed because there were too many.

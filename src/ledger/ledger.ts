@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, mapInChunks } from '../chunks.ts';
-import { createGroupCommit } from '../redis/pipeline.ts';
+import { askEach, createGroupCommit } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
 import {
@@ -18,8 +18,10 @@ import {
   isFinal,
   type LedgerKeys,
   ledgerKeys,
+  openMember,
   type Target,
   targetOf,
+  UNTRIED,
 } from './record.ts';
 import { createTransactions } from './transactions.ts';
 import { type Change, createWrites, recordWaiting } from './writes.ts';
@@ -44,7 +46,7 @@ for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
 return found`;
 const READ_AT_ONCE = 500;
 
-/** KEYS: the alerts that are open, of several tracks. The answer is a text: a date is no whole number for Lua. */
+/** KEYS: the open deliveries of several tracks. The answer is a text: a date is no whole number for Lua. */
 const OLDEST = `
 local oldest
 for _, key in ipairs(KEYS) do
@@ -91,6 +93,16 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
 
   const textsOf = (destination: Target, ids: readonly Alert['id'][]) => readField(redis, keys, destination.id, ids);
 
+  /** Those of them whose delivery there waits and was never tried. One question for many: most are. */
+  const untriedOf = async (destination: Target, alerts: readonly Alert[]): Promise<ReadonlySet<Alert>> => {
+    const byTrack = Map.groupBy(alerts, keys.open);
+    const asked = [...byTrack].flatMap(([key, own]) => chunksOf(own, READ_AT_ONCE).map((some) => ({ key, some })));
+    const dates = (await askEach(redis, asked, (batch, { key, some }) =>
+      batch.zmscore(key, ...some.map(({ id }) => openMember(id, destination.id))),
+    )) as (string | null)[][];
+    return new Set(asked.flatMap(({ some }, n) => some.filter((_, index) => dates[n]?.[index] != null)));
+  };
+
   return {
     /** Records deliveries as waiting; `by` names who asked for them, where that is not the routes. Known ones stay as they are. */
     recordWaiting: async (parcels: readonly Parcel[], by?: string): Promise<void> => {
@@ -101,10 +113,11 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     },
     /** Those of a parcel's alerts that still have to be sent. */
     pending: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
-      const ids = alerts.map(({ id }) => id);
-      const texts = await textsOf(destination, ids);
-      return alerts.filter((alert, index) => {
-        const text = texts[index] ?? '';
+      const untried = await untriedOf(destination, alerts);
+      const others = alerts.flatMap((alert) => (untried.has(alert) ? [] : alert.id));
+      const texts = (await textsOf(destination, others)).values();
+      return alerts.filter((alert) => {
+        const text = untried.has(alert) ? UNTRIED : (texts.next().value ?? '');
         lastRead.set(alert, { destination: destination.id, text });
         return text === '' || !isFinal(stateOf(text));
       });

@@ -90,10 +90,17 @@ export const ledgerKeys = (prefix: string) => ({
   trimmedTo: `${prefix}:alerts-trimmed-to`,
   /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,
-  /** Alerts of a track with a waiting delivery, by date. */
+  /** Waiting deliveries of a track, by their alert's date, see `openMember`. */
   open: ({ service, source, protocol }: Pick<Alert, 'service' | 'source' | 'protocol'>): string =>
     `${prefix}:open:${JSON.stringify([service, source, protocol])}`,
 });
+/** A delivery among the open ones of its track. With `TRIED` behind it once an attempt at it is recorded. */
+export const openMember = (alert: Alert['id'], destination: Destination['id']): string => `${alert} ${destination}`;
+export const alertOfOpen = (member: string): Alert['id'] => member.slice(0, member.indexOf(' '));
+export const TRIED = ' tried';
+/** The text of a waiting delivery without any attempt: nothing of it lasts beyond the first, so nobody has to read it. */
+export const UNTRIED = 'w';
+
 export type LedgerKeys = ReturnType<typeof ledgerKeys>;
 
 export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, label });

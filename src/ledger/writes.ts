@@ -10,7 +10,15 @@ import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
 import { askEach, execute } from '../redis/pipeline.ts';
 import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
-import { ALERT_FIELD, type DeliveryRecord, type LedgerKeys, RETENTION_SECONDS, type Target } from './record.ts';
+import {
+  ALERT_FIELD,
+  type DeliveryRecord,
+  type LedgerKeys,
+  RETENTION_SECONDS,
+  type Target,
+  TRIED,
+  UNTRIED,
+} from './record.ts';
 import { transactionMember } from './transactions.ts';
 
 /** Lua: lists to be written at the end, one command a key. */
@@ -28,7 +36,7 @@ end`;
 const DELIVERIES = 1000;
 
 /**
- * KEYS: the index, the transactions, the counts; then by alert itself and the track's open alerts. ARGV: how many
+ * KEYS: the index, the transactions, the counts; then by alert itself and the track's open deliveries. ARGV: how many
  * destinations, their ids and records; then by alert its id, its date, what it is about, its member of the transactions or
  * '', how many destinations, and which. Deliveries that are known stay as they are.
  */
@@ -46,6 +54,7 @@ for n, alert in ipairs(alerts) do
     if not known[i + 1] then
       fields[#fields + 1] = destination
       fields[#fields + 1] = ARGV[2 * ARGV[at + 4 + i] + 1]
+      add(opened, KEYS[3 + 2 * n], date, id .. ' ' .. destination)
       counts[destination] = (counts[destination] or 0) + 1
     end
   end
@@ -53,7 +62,6 @@ for n, alert in ipairs(alerts) do
     if not known[1] then fields[#fields + 1] = '${ALERT_FIELD}'; fields[#fields + 1] = about end
     redis.call('HSET', alert, unpack(fields))
     if not areNew then redis.call('PERSIST', alert) end
-    add(opened, KEYS[3 + 2 * n], date, id)
   end
   add(sorted, KEYS[1], date, id)
   if member ~= '' then add(sorted, KEYS[2], 0, member) end
@@ -113,52 +121,6 @@ const CHUNK = 100;
 /** Changes that were made in vain, because others came between, before it is given up. */
 const MOST_CONFLICTS = 100;
 
-/**
- * KEYS: the counts, then by delivery its alert and the track's open alerts; ARGV: by delivery its destination, the record
- * that was read or '', the new one, the alert's id, for how many seconds it is kept from now on if nothing of it waits, ''
- * for one that goes with its date. Gives by delivery false where that was still so; else the record that is kept, '' for
- * none.
- */
-const CHANGE = `${COLLECT}${IS_STATE}
-local counts, closed, answers, read = {}, {}, {}, {}
-local function recordsOf(alert)
-  if read[alert] then return read[alert] end
-  local records, fields = { of = {}, waiting = 0 }, redis.call('HGETALL', alert)
-  for f = 1, #fields, 2 do
-    if fields[f] ~= '${ALERT_FIELD}' then
-      records.of[fields[f]] = fields[f + 1]
-      if isState(fields[f + 1], 'waiting') then records.waiting = records.waiting + 1 end
-    end
-  end
-  read[alert] = records
-  return records
-end
-for i = 2, #KEYS, 2 do
-  local alert, at = KEYS[i], (i - 2) / 2 * 5
-  local destination, before, after = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local records = recordsOf(alert)
-  local kept = records.of[destination] or ''
-  answers[#answers + 1] = kept ~= before and kept
-  if kept == before then
-    local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
-    local others = records.waiting - (waited and 1 or 0)
-    records.of[destination], records.waiting = after, others + (waits and 1 or 0)
-    redis.call('HSET', alert, destination, after)
-    if waited ~= waits then counts[destination] = (counts[destination] or 0) + (waits and 1 or -1) end
-    if waits and not waited then
-      redis.call('PERSIST', alert)
-    elseif not waits and others == 0 and (waited or before == '') then
-      if ARGV[at + 5] ~= '' then redis.call('EXPIRE', alert, ARGV[at + 5]) end
-      if waited then add(closed, KEYS[i + 1], ARGV[at + 4]) end
-    end
-  end
-end
-flush('ZREM', closed)
-for destination, count in pairs(counts) do
-  if count ~= 0 then redis.call('HINCRBY', KEYS[1], destination, count) end
-end
-return answers`;
-
 /** Lua: an alert's hash expires, unless one of its deliveries waits. */
 export const CLOSE_ALERT = `${IS_STATE}
 local function isOpen(alert)
@@ -168,6 +130,51 @@ end
 local function closeAlert(alert)
   if not isOpen(alert) then redis.call('EXPIRE', alert, ${RETENTION_SECONDS}) end
 end`;
+
+/**
+ * KEYS: the counts, then by delivery its alert and the track's open deliveries; ARGV: by delivery its destination, the
+ * record that was read, '' or `UNTRIED`, the new one, the alert's id, whether the alert is kept for some weeks from its end
+ * on: '' for one that goes with its date. Gives by delivery false where that was still so; else the record that is kept, ''
+ * for none. Whether deliveries are untried is one question for many, and their records are not read.
+ */
+const CHANGE = `${COLLECT}${CLOSE_ALERT}
+local counts, closed, answers, asked, untried = {}, {}, {}, {}, {}
+local function memberOf(at) return ARGV[at + 4] .. ' ' .. ARGV[at + 1] end
+for i = 2, #KEYS, 2 do
+  local at = (i - 2) / 2 * 5
+  if ARGV[at + 2] == '${UNTRIED}' then add(asked, KEYS[i + 1], memberOf(at)) end
+end
+for open, members in pairs(asked) do
+  local dates = redis.call('ZMSCORE', open, unpack(members))
+  for n, member in ipairs(members) do untried[open .. member] = dates[n] end
+end
+for i = 2, #KEYS, 2 do
+  local alert, open, at = KEYS[i], KEYS[i + 1], (i - 2) / 2 * 5
+  local destination, before, after, member = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], memberOf(at)
+  local kept = before
+  if before ~= '${UNTRIED}' or not untried[open .. member] then kept = redis.call('HGET', alert, destination) or '' end
+  answers[#answers + 1] = kept ~= before and kept
+  if kept == before then
+    local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
+    redis.call('HSET', alert, destination, after)
+    untried[open .. member] = nil
+    if waited ~= waits then counts[destination] = (counts[destination] or 0) + (waits and 1 or -1) end
+    if waits and not waited then
+      redis.call('PERSIST', alert)
+    elseif waits then
+      local date = redis.call('ZSCORE', open, member)
+      if date then redis.call('ZREM', open, member); redis.call('ZADD', open, date, member .. '${TRIED}') end
+    else
+      if waited then add(closed, open, member, member .. '${TRIED}') end
+      if ARGV[at + 5] ~= '' and (waited or before == '') then closeAlert(alert) end
+    end
+  end
+end
+flush('ZREM', closed)
+for destination, count in pairs(counts) do
+  if count ~= 0 then redis.call('HINCRBY', KEYS[1], destination, count) end
+end
+return answers`;
 
 /** Records what the alert is about. The delivery that is recorded after it says how long it is kept, see `CLOSE_ALERT`. */
 export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
@@ -192,15 +199,17 @@ interface Attempted {
   before?: DeliveryRecord | undefined;
 }
 
-const parsed = ({ change, text }: Attempted): DeliveryRecord | undefined =>
-  text === undefined || text === '' ? undefined : parseRecord(change.destination.id, text);
+const parsed = ({ change: { destination }, text }: Attempted): DeliveryRecord | undefined => {
+  if (text === UNTRIED) return { state: 'waiting', destination, at: '', attempts: [] };
+  return text === undefined || text === '' ? undefined : parseRecord(destination.id, text);
+};
 
 /** An alert that ends within this is kept by its date. */
 const YOUNG_MS = 86_400_000;
 
 export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
   /** Of an alert that is old already, as in a replay, the date says nothing about how long it is of use. */
-  const keptFor = ({ at }: Alert): number | '' => (now() - Date.parse(at) < YOUNG_MS ? '' : RETENTION_SECONDS);
+  const isOld = ({ at }: Alert): 1 | '' => (now() - Date.parse(at) < YOUNG_MS ? '' : 1);
 
   const readAll = async (attempted: readonly Attempted[]): Promise<void> => {
     const unread = attempted.filter(({ text }) => text === undefined);
@@ -227,7 +236,7 @@ export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =
     for (const chunk of chunks) {
       const own = [keys.waiting, ...chunk.flatMap(({ one: { change } }) => keysOf(change.alert))];
       const args = chunk.flatMap(({ one: { change, text: before = '' }, text }) => [
-        ...[change.destination.id, before, text, change.alert.id, keptFor(change.alert)],
+        ...[change.destination.id, before, text, change.alert.id, isOld(change.alert)],
       ]);
       batch.eval(CHANGE, own.length, ...own, ...args);
     }

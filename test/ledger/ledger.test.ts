@@ -188,6 +188,28 @@ describe('an attempt', () => {
     expect(await ledger.oldestOpen(makeAlert(1))).toBeUndefined();
   });
 
+  test.each([
+    ['ends it', DELIVERED, DEAD, 'delivered'],
+    ['is to be tried again', RETRYING, DELIVERED, 'delivered'],
+    ['is to be tried again, like the other', RETRYING, RETRYING, 'waiting'],
+  ])('of a run that found it untried %s: that of another run that did is added', async (_how, first, second, state) => {
+    const { redis, prefix, ledger } = setUp();
+    const other = createLedger(redis, prefix, () => T0);
+    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1)]);
+    const [here, there] = [await ledger.pending(SLACK, [makeAlert(1)]), await other.pending(SLACK, [makeAlert(1)])];
+    expect(await ledger.recordAttempt(SLACK, here, first)).toEqual(['waiting']);
+    expect(await other.recordAttempt(SLACK, there, second)).toEqual([first.state]);
+    const { deliveries = [] } = (await ledger.read(makeAlert(1).id)) ?? {};
+    expect(deliveries.find(({ destination }) => destination.id === SLACK.id)).toMatchObject({
+      state,
+      attempts: [first.attempt, second.attempt],
+    });
+    expect(await ledger.pending(SLACK, [makeAlert(1)])).toHaveLength(state === 'waiting' ? 1 : 0);
+    await ledger.recordAttempt(MAIL, [makeAlert(1)], DELIVERED);
+    expect(await ledger.oldestOpen(makeAlert(1))).toBe(state === 'waiting' ? Date.parse(makeAlert(1).at) : undefined);
+    expect(await ledger.waitingByDestination()).toEqual(state === 'waiting' ? { [SLACK.id]: 1 } : {});
+  });
+
   test('is one of the last ten that are kept', async () => {
     const { ledger } = setUp();
     for (let n = 0; n < 12; n += 1) {
