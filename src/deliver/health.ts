@@ -218,6 +218,17 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
 
+  const unlessClean =
+    (ask: Circuits['admit']) =>
+    async (destination: Destination): Promise<number | undefined> => {
+      const ids = circuitsOf(destination);
+      if (areKnownClean(ids)) return undefined;
+      const at = monotonic();
+      const areClean = await circuits.areClean(ids);
+      for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
+      return areClean ? undefined : ask(ids);
+    };
+
   /** Announced first, closed second: where a daemon ends in between, or that fails, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
     if (!(await circuits.worked(circuit))) return;
@@ -227,18 +238,9 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
 
   return {
     /** When to ask again, in epoch milliseconds; undefined where the destination takes messages, as far as is known. */
-    pausedUntil: async (destination: Destination): Promise<number | undefined> => {
-      const ids = circuitsOf(destination);
-      const at = monotonic();
-      const areClean = await circuits.areClean(ids);
-      for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
-      return areClean ? undefined : circuits.pausedUntil(ids);
-    },
+    pausedUntil: unlessClean(circuits.pausedUntil),
     /** The same just before a message is sent: of several messages for a broken destination, one may go as the probe. */
-    admit: async (destination: Destination): Promise<number | undefined> => {
-      const ids = circuitsOf(destination);
-      return areKnownClean(ids) ? undefined : circuits.admit(ids);
-    },
+    admit: unlessClean(circuits.admit),
     worked: async (destination: Destination): Promise<void> => {
       const ids = circuitsOf(destination);
       if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));

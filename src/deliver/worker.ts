@@ -94,7 +94,7 @@ const createRuns = (dependencies: DeliverDependencies, inFlight: MessageDependen
 };
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
-  const { isForPeople = () => true, batching: _batching, threads: _threads, ...alone } = dependencies;
+  const { isForPeople = () => true, batching: _batching, threads: _threads, storms: _storms, ...alone } = dependencies;
   const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };
   const forPeople = createRuns(dependencies, inFlight);
   const forPrograms = createRuns(alone, inFlight);

@@ -13,19 +13,23 @@ const [ONE, TWO] = [destinationOf('slack', 'C1'), destinationOf('slack', 'C2')];
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const clock = { monotonic: 0 };
-  const asked = { admitted: 0, worked: 0 };
+  const asked = { looked: 0, admitted: 0, worked: 0 };
   const open = () => {
     const circuits = createCircuits(redis, prefix, () => NOW);
     const admit = (ids: readonly string[]) => {
       asked.admitted += 1;
       return circuits.admit(ids);
     };
+    const areClean = (ids: readonly string[]) => {
+      asked.looked += 1;
+      return circuits.areClean(ids);
+    };
     const worked = (id: string) => {
       asked.worked += 1;
       return circuits.worked(id);
     };
     return createDestinationHealth({
-      circuits: { ...circuits, admit, worked },
+      circuits: { ...circuits, areClean, admit, worked },
       senderOf: ({ kind }) => ({ id: senderId(kind), rate: {} }),
       isSenders: async () => true,
       onBroken: async () => {},
@@ -51,10 +55,12 @@ test('where nothing failed, one look is enough for the messages of a second', as
     expect(await health.admit(ONE)).toBeUndefined();
     await health.worked(ONE);
   }
-  expect(asked).toEqual({ admitted: 0, worked: 0 });
+  expect(await health.pausedUntil(ONE)).toBeUndefined();
+  expect(asked).toEqual({ looked: 1, admitted: 0, worked: 0 });
   clock.monotonic += 1000;
   await health.admit(ONE);
-  expect(asked.admitted).toBe(1);
+  await health.worked(ONE);
+  expect(asked).toEqual({ looked: 2, admitted: 0, worked: 0 });
 });
 
 test('what failed here is known at once, and so is what failed for all of its sender', async () => {
