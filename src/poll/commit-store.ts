@@ -31,13 +31,12 @@ const CHUNK = 500;
 const REMEMBER = fenced(`
 if redis.call('EXISTS', keys[1]) == 0 then return false end
 redis.call('ZADD', keys[2], 'GT', unpack(args))
-redis.call('PERSIST', keys[2])
 return 1`);
 
 /**
  * `load`: the values of a cursor. `move`: sets the first two where they grow, and when it was swept and polled as it is
- * given: a clock that was ahead is no reason to stay there. `args` has the new ones from `from`. `forget`: after a sweep,
- * or a poll under the lock; a cursor that would expire stays, too.
+ * given: a clock that was ahead is no reason to stay there. `args` has the new ones from `from`. `forget`: after a sweep;
+ * what would expire stays, too.
  */
 const MOVE = `
 local FIELDS = {'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'}
@@ -56,6 +55,7 @@ end
 local function forget(cursor, seen, before)
   if before == '' then return end
   redis.call('PERSIST', cursor)
+  redis.call('PERSIST', seen)
   redis.call('ZREMRANGEBYSCORE', seen, '-inf', '(' .. before)
 end
 local function oldest(open)
@@ -68,18 +68,21 @@ for _, key in ipairs(keys) do if redis.call('EXISTS', key) == 0 then return fals
 for _, key in ipairs(keys) do move(key, load(key), args, 1) end
 return 1`);
 
-/** keys: cursor, seen, open alerts of each track; args: the four values, then the date of each track. */
+/** keys: cursor, seen, open deliveries of each track; args: the four values, then the date of each track. */
 const FINISH = fenced(`${MOVE}
-for i = 1, #keys, 3 do if redis.call('EXISTS', keys[i]) == 0 then return false end end
-local answers = {}
+local cursors, answers = {}, {}
 for i = 1, #keys, 3 do
-  move(keys[i], load(keys[i]), args, 1)
+  cursors[i] = load(keys[i])
+  if not cursors[i][1] then return false end
+end
+for i = 1, #keys, 3 do
+  move(keys[i], cursors[i], args, 1)
   forget(keys[i], keys[i + 1], args[4 + (i + 2) / 3])
   answers[#answers + 1] = oldest(keys[i + 2])
 end
 return answers`);
 
-/** KEYS: cursor, seen, open alerts of each track; ARGV: server, then seven of each: the four values, begun, stored, date. */
+/** KEYS: cursor, seen, open deliveries of each track; ARGV: server, then seven of each: the four values, begun, stored, date. */
 const FINISH_UNLOCKED = `${SERVER_FUNCTION}${MOVE}
 if server() ~= ARGV[1] then return false end
 local open, answers = {}, {}
@@ -104,7 +107,7 @@ const valuesOf = ({ position, sweptTo, sweptAt, polledAt }: Advance): (string | 
 
 const oldestOf = (date: string): number | undefined => (date === '' ? undefined : Number(date));
 
-/** `openKey`: where the ledger keeps a track's open alerts, by date. Each write rejects if its demands are not met. */
+/** `openKey`: where the ledger keeps a track's open deliveries, by date. Each write rejects if its demands are not met. */
 export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => {
   const keysOf = (track: Track): string[] => [cursorKey(prefix, track), seenKey(prefix, track), openKey(track)];
   return {
@@ -130,8 +133,8 @@ export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKe
       await lock.write(ADVANCE, keys, values);
     },
     /**
-     * Moves them for the last time, forgets identities dated before `forgetBefore`, and releases the lock. Gives the date of
-     * each track's oldest alert that is still on its way, in epoch milliseconds.
+     * Moves them for the last time, forgets identities dated before `forgetBefore` if it was a sweep, and releases the lock.
+     * Gives the date of each track's oldest alert that is still on its way, in epoch milliseconds.
      */
     finish: async (
       lock: HeldLock,
@@ -139,7 +142,7 @@ export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKe
       to: Advance,
     ): Promise<(number | undefined)[]> => {
       const keys = ends.flatMap(({ track }) => keysOf(track));
-      const dates = ends.map(({ forgetBefore }) => Math.floor(forgetBefore));
+      const dates = ends.map(({ forgetBefore }) => (to.sweptAt === undefined ? '' : Math.floor(forgetBefore)));
       const oldest = (await lock.writeLast(FINISH, keys, [...valuesOf(to), ...dates])) as string[];
       return oldest.map(oldestOf);
     },

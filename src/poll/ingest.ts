@@ -111,7 +111,7 @@ export const createIngest = (dependencies: IngestDependencies) => {
     const { unknown, later } = await seen.compare(window.track, identities);
     const fresh = unknown.flatMap(({ id }) => found.get(id) ?? []).filter(({ past }) => !past);
     if (fresh.length > 0) {
-      if (!(await lock.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
+      if (!(await lock.isHeld())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dispatch(await distinguish(fresh.map(({ alert }) => alert)));
     }
     // Mostly none: what the overlap brings again is remembered.

@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Source } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { alertId, contentId, type Item, type MalformedItem } from '../item.ts';
+import { createRarely } from '../rarely.ts';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { type Track, trackKey } from './cursor.ts';
@@ -51,6 +52,8 @@ export type Seen = ReturnType<typeof createSeen>;
 
 /** Of one service and source; beyond it the oldest are forgotten, and would count again. */
 const MOST_REMEMBERED = 100_000;
+/** How often what is too old or too much is forgotten, while one of them is remembered. */
+const TIDIED_IN_THAT_TIME = 60;
 
 /**
  * Which items are read for the first time: overlap and sweep read most of them again, in any daemon. `keepMs`: how long a
@@ -60,21 +63,27 @@ export const createFirstReads = (
   redis: Redis | Cluster,
   prefix: string,
   { keepMs, now, most = MOST_REMEMBERED }: { keepMs: number; now(): number; most?: number },
-) => ({
-  /** Gives those that were not read before, and remembers them. */
-  admit: async (service: string, source: Source, items: readonly Item[]): Promise<Item[]> => {
-    const byId = new Map(items.map((item) => [alertId(service, source, item.itemId), item]));
-    if (byId.size === 0) return [];
-    const key = `${prefix}:read:${JSON.stringify([service, source])}`;
-    const readAt = await redis.zmscore(key, ...byId.keys());
-    const fresh = [...byId].filter((_, index) => readAt[index] === null);
-    if (fresh.length === 0) return [];
-    const batch = redis.pipeline().zadd(key, 'NX', ...fresh.flatMap(([id]) => [now(), id]));
-    batch.zremrangebyscore(key, '-inf', now() - keepMs).zremrangebyrank(key, 0, -(most + 1));
-    await execute(batch.pexpire(key, keepMs));
-    return fresh.map(([, item]) => item);
-  },
-});
+) => {
+  const rarely = createRarely(now, keepMs / TIDIED_IN_THAT_TIME);
+  return {
+    /** Gives those that were not read before, and remembers them. */
+    admit: async (service: string, source: Source, items: readonly Item[]): Promise<Item[]> => {
+      const byId = new Map(items.map((item) => [alertId(service, source, item.itemId), item]));
+      if (byId.size === 0) return [];
+      const key = `${prefix}:read:${JSON.stringify([service, source])}`;
+      const readAt = await redis.zmscore(key, ...byId.keys());
+      const fresh = [...byId].filter((_, index) => readAt[index] === null);
+      if (fresh.length === 0) return [];
+      const batch = redis.pipeline().zadd(key, 'NX', ...fresh.flatMap(([id]) => [now(), id]));
+      rarely(key, () => {
+        batch.zremrangebyscore(key, '-inf', now() - keepMs).zremrangebyrank(key, 0, -(most + 1));
+        batch.pexpire(key, 2 * keepMs);
+      });
+      await execute(batch);
+      return fresh.map(([, item]) => item);
+    },
+  };
+};
 
 /** Where it was read: in one of the two lists of items, or in the listing of protocols. */
 type ReadFrom = Source | 'protocols';

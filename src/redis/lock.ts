@@ -15,8 +15,12 @@ end`;
 
 /** KEYS the locks; ARGV[1] token, ARGV[2] milliseconds. Gives the server. */
 const TAKE = `${SERVER_FUNCTION}
-for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then return false end end
-for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
+for i, key in ipairs(KEYS) do
+  if not redis.call('SET', key, ARGV[1], 'NX', 'PX', ARGV[2]) then
+    if i > 1 then redis.call('DEL', unpack(KEYS, 1, i - 1)) end
+    return false
+  end
+end
 return server()`;
 const RENEW = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) ~= ARGV[1] then return 0 end end
@@ -55,13 +59,16 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
     const token = randomUUID();
     const keys = names.map((name) => `${prefix}:lock:${name}`);
     const run = (script: string): Promise<unknown> => redis.eval(script, keys.length, ...keys, token, ttlMs);
+    let heldAt = performance.now();
     const server = await run(TAKE);
     if (typeof server !== 'string') return undefined;
     const lost = new AbortController();
     const renew = oneAtATime(async () => {
-      if ((await run(RENEW)) === 1) return true;
-      lost.abort();
-      return false;
+      const askedAt = performance.now();
+      const isHeld = (await run(RENEW)) === 1;
+      if (isHeld) heldAt = askedAt;
+      else lost.abort();
+      return isHeld;
     });
     const timer = setInterval(() => void renew().catch(() => lost.abort()), ttlMs / 3);
     let isOver = false;
@@ -80,6 +87,8 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       server,
       /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
       renew,
+      /** The same, and asks Redis only where it was not renewed in time, as after the process stood still. */
+      isHeld: async (): Promise<boolean> => !lost.signal.aborted && (performance.now() - heldAt < ttlMs / 2 || renew()),
       /** Aborts when a renewal finds it lost, or fails: somebody else may have it soon. */
       lost: lost.signal,
       /**

@@ -75,7 +75,7 @@ test('a cursor that an operator set, or that is ahead of where it is read again,
   expect(skipped).toEqual([]);
 });
 
-test('what is gone expires, unless it is read again', async () => {
+test('what is gone expires, unless it is swept again', async () => {
   const { redis, prefix, commit, finish, commits, remember } = setUp();
   await finish({ position: T0 + 9000 });
   await remember(TRACK, [{ id: 'one', latest: T0 + 9000 }]);
@@ -85,7 +85,7 @@ test('what is gone expires, unless it is read again', async () => {
   for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
   await commit.load([TRACK]);
   await remember(TRACK, [{ id: 'two', latest: T0 + 9500 }]);
-  await finish({ position: T0 + 9500 });
+  await finish({ position: T0 + 9500 }, T0 + 9000);
   expect(await isKept()).toBe(true);
 });
 
@@ -107,7 +107,7 @@ test('the copy outside Redis stays behind an alert that is still on its way', as
   expect(mirrored).toEqual([{ start: T0, position: T0 + 3000, sweptTo: T0 + 2000 }]);
 });
 
-test('items that no read can bring again are forgotten, and the others not', async () => {
+test('items that no read can bring again are forgotten after a sweep, and the others not', async () => {
   const { commit, seen, remember, finish } = setUp();
   await commit.load([TRACK]);
   const floor = T0 - OVERLAP - 2 * LOOKBACK;
@@ -117,5 +117,7 @@ test('items that no read can bring again are forgotten, and the others not', asy
   ];
   await remember(TRACK, identities);
   await finish({});
+  expect(await seen.unknown(TRACK, identities)).toEqual([]);
+  await finish({}, T0 + 7000);
   expect((await seen.unknown(TRACK, identities)).map(({ id }) => id)).toEqual(['gone']);
 });

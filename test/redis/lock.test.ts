@@ -46,6 +46,16 @@ test('a live holder keeps it for longer than its time', async () => {
   expect(await held?.renew()).toBe(true);
 });
 
+test('a holder asks whether it still has it only where it was not renewed in time', async () => {
+  const { redis, prefix, take } = setUp(400);
+  const held = await take('a');
+  await redis.del(`${prefix}:lock:a`);
+  expect(await held?.isHeld()).toBe(true);
+  // The process stands still.
+  for (const until = performance.now() + 250; performance.now() < until; );
+  expect(await held?.isHeld()).toBe(false);
+});
+
 test('a holder learns that another has it now, and releases nothing of that one', async () => {
   const { redis, prefix, take } = setUp();
   const lost = await take('a');
