@@ -13,8 +13,8 @@ export interface RoutedAlert {
   delayMs?: number;
 }
 
-/** For programs: large enough to be cheap, small enough to be repeated. */
-const PARCEL_ALERTS = 20;
+/** For programs: large enough to be cheap, small enough to be repeated, and a page of 100 is whole ones. */
+const PARCEL_ALERTS = 25;
 /** For people: they get what one page brought as one digest. */
 const DIGEST_ALERTS = 500;
 

@@ -25,7 +25,7 @@ test('a parcel is cut by its bytes as well as by its alerts', () => {
   const sizes = (alerts: readonly ReturnType<typeof makeAlert>[], destination = webhook) =>
     toParcels(alerts.map((alert) => ({ alert, destinations: [destination] }))).map((parcel) => parcel.alerts.length);
   const small = Array.from({ length: 501 }, (_, n) => makeAlert(n));
-  expect(sizes(small.slice(0, 41))).toEqual([20, 20, 1]);
+  expect(sizes(small.slice(0, 41))).toEqual([25, 16]);
   expect(sizes(small, chat)).toEqual([500, 1]);
   const heavy = Array.from({ length: 5 }, (_, n) => large(n, 200_000));
   expect(sizes(heavy)).toEqual([2, 2, 1]);

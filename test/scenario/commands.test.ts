@@ -10,11 +10,11 @@ import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
-/** So many at once, in parcels of twenty. */
+/** So many at once, in parcels of 25. */
 const ALERTS = 800;
 
 /** An alert to one webhook; those that scripts call count as well. */
-const MOST_COMMANDS = 8;
+const MOST_COMMANDS = 5;
 
 /** What a daemon asks once, at its start. */
 const MOST_AT_START = 1000;
