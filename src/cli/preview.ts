@@ -19,7 +19,7 @@ import { kindFacts } from '../channels/registry.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import { SENT_AT } from '../features/preview/findings.ts';
 import { SCENES, type Scene } from '../features/preview/scenes.ts';
 import { destinationId } from '../item.ts';
@@ -171,7 +171,9 @@ const writePages = async (
   context: CommandContext,
 ): Promise<void> => {
   const folder = html === undefined ? await mkdtemp(join(tmpdir(), 'tocsin-preview-')) : resolve(html);
-  await makeDirectory(folder, 0o777);
+  await makeDirectory(folder, 0o777).catch((error: unknown) => {
+    throw new UsageError(`--html ${folder} cannot be made: ${messageOf(error)}`);
+  });
   const reader = { now, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
   for (const { kind, bodies } of composed) {
     const file = join(folder, `${kind}.html`);

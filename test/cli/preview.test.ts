@@ -69,6 +69,11 @@ describe('a sample', () => {
 
   test('as pages for a browser', async () => {
     const folder = join(room, 'pages');
+    const inFile = join(room, 'tocsin.yaml', 'pages');
+    expect(await preview('--html', inFile)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^tocsin: --html \S+ cannot be made: E\w+: [^\n]*$/),
+    });
     const { out } = await preview('--html', folder, '--kind', 'email', 'telegram', 'slack');
     expect(out).toBe(['email', 'telegram', 'slack'].map((kind) => `${join(folder, kind)}.html\n`).join(''));
     for (const kind of ['email', 'telegram', 'slack']) {
