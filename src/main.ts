@@ -1,13 +1,10 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
 
-/** Nothing of ours is imported before it: an older Node could not read that. */
-const OLDEST_NODE = 24;
-if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-  const found = `this is Node ${process.versions.node} (${process.execPath})`;
-  process.stderr.write(
-    `tocsin: ${found}, and Tocsin needs Node ${OLDEST_NODE} or newer: install that, and put it first in PATH\n`,
-  );
+/** Before all imports of ours, which an older Node could not read. */
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  const found = `tocsin: this is Node ${process.versions.node} (${process.execPath})`;
+  process.stderr.write(`${found}, and Tocsin needs Node 24 or newer: install that, and put it first in PATH\n`);
   process.exit(1);
 }
 

@@ -49,7 +49,6 @@ interface OwnRedisSettings extends Omit<EmbeddedSettings, 'dataDir' | 'onSilence
   conditions?: Pick<Conditions, 'report' | 'over'>;
 }
 
-const IN_TROUBLE = 'Redis is in trouble';
 const STOP_NOTE_MS = 1000;
 
 /** For the daemon: starts the embedded server where no Redis is named. */
@@ -58,8 +57,12 @@ export const openOwnRedis = async (
   { conditions, ...settings }: OwnRedisSettings,
 ): Promise<OpenRedis> => {
   const onError = (error: Error, times: number, address: string): void => {
-    const trouble = troubleOf(error, address)?.message;
-    settings.log.warn({ address, ...(trouble === undefined ? {} : { trouble }), err: error, times }, IN_TROUBLE);
+    // Nobody but us starts a private one, or knows its address.
+    const trouble = namedRedis(config) && troubleOf(error, address)?.message;
+    settings.log.warn(
+      { address, ...(trouble === undefined ? {} : { trouble }), err: error, times },
+      'Redis is in trouble',
+    );
   };
   const named = openNamedRedis(config, 'daemon', onError);
   if (named) return named;
@@ -68,20 +71,12 @@ export const openOwnRedis = async (
     else conditions?.over('redis');
   };
   const embedded = await startEmbeddedRedis({ ...settings, dataDir: config.dataDir, onSilence });
-  // Nobody but us starts it again, or knows its address.
-  const opened = open(config, embedded.connection, 'daemon', (error, times, address) =>
-    settings.log.warn({ address, err: error, times }, IN_TROUBLE),
-  );
+  const opened = open(config, embedded.connection, 'daemon', onError);
   return {
     ...opened,
     lost: embedded.exited,
     close: async () => {
-      if (opened.redis.status === 'ready') {
-        await endedWithin(
-          noteServerStop(opened.redis, opened.prefix).catch(() => {}),
-          STOP_NOTE_MS,
-        );
-      }
+      if (opened.redis.status === 'ready') await endedWithin(noteServerStop(opened), STOP_NOTE_MS);
       opened.redis.disconnect();
       await embedded.stop();
     },

@@ -2,15 +2,8 @@
 import { scopeText, shownLabel } from '../alert.ts';
 import { conditionText } from '../condition.ts';
 import { NoDaemonError } from '../errors.ts';
-import { stateOf, stateText } from '../ops/page/state.ts';
-import {
-  type StatusReport,
-  serviceText,
-  shownDaemons,
-  sortDestinations,
-  sortProtocols,
-  unacknowledgedText,
-} from '../ops/status.ts';
+import { stateOf, stateText, unacknowledgedText } from '../ops/page/state.ts';
+import { type StatusReport, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
 import { buildText } from '../version.ts';

@@ -1,8 +1,6 @@
 /** What runs now, as data and in words: the daemon fills it in, the status page and the `status` command show it. */
 import type { ChannelKind, Mute, Source } from '../alert.ts';
 import type { Condition } from '../condition.ts';
-import { counted } from '../text.ts';
-import { ago } from '../time.ts';
 import type { Build } from '../version.ts';
 import type { CheckReport } from './health.ts';
 
@@ -25,8 +23,11 @@ export interface StatusReport extends Build {
   /** Mutes that hold now, the next to end first. */
   mutes: MuteStatus[];
   queues: QueueStatus[];
-  /** Critical alerts of the last day that people can acknowledge, and nobody has; absent where `alerts.acknowledge` is off. */
-  unacknowledged?: UnacknowledgedStatus;
+  /**
+   * Critical alerts of the last day that people can acknowledge, and nobody has; since when the oldest; whether there may be
+   * more. What other alerts cover counts nowhere. Absent where `alerts.acknowledge` is off.
+   */
+  unacknowledged?: { count: number; since?: string; isAtLeast?: boolean };
   /** Deliveries that failed for good and are kept, with those that had no destination. */
   dead: number;
   /** Dead deliveries that were removed within the last week because too many were kept. */
@@ -156,15 +157,6 @@ interface MuteStatus extends Mute {
   hid: number;
 }
 
-/** What other alerts cover counts nowhere. */
-export interface UnacknowledgedStatus {
-  count: number;
-  /** When the service wrote the oldest of them. */
-  since?: string;
-  /** There were more alerts than are looked at. */
-  isAtLeast?: boolean;
-}
-
 /** Jobs: one may have many alerts. */
 interface QueueStatus {
   name: string;
@@ -209,13 +201,6 @@ export const daemonText = ({ isRunning, isMissed, ready, checks }: DaemonStatus)
   if (!isRunning) return `${isMissed ? 'missed' : 'silent'}: it does not run, or cannot reach Redis`;
   const open = checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name} ${status}`);
   return ready ? 'ready' : `not ready: ${open.join(', ')}`;
-};
-
-/** Empty where there is none. */
-export const unacknowledgedText = ({ unacknowledged, now }: StatusReport): string => {
-  const { count = 0, since, isAtLeast = false } = unacknowledged ?? {};
-  const many = `${isAtLeast ? 'at least ' : ''}${counted(count, 'critical alert')}`;
-  return count === 0 ? '' : `Nobody has acknowledged yet: ${many} of the last day, the oldest ${ago(since, now)}`;
 };
 
 /** One that was started again is no news. */

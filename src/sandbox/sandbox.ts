@@ -1,6 +1,5 @@
 /** A fake world in one process: the monitoring service, a receiver of each kind, and traffic between them. */
 import { producedEvent, receivedEvent, type SandboxEvent } from './events.ts';
-import type { JsonValue } from './json.ts';
 import { createListeners } from './listeners.ts';
 import type { Received } from './receivers/received.ts';
 import {
@@ -88,10 +87,9 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
   const { seed = 1, apiKey = 'sandbox-key', moreKeys = [], ports = {}, host, quirks, now } = options;
   const keys = [{ apiKey, protocols: options.protocols ?? createWorld(seed) }, ...moreKeys];
   const owned = keys.flatMap((key) => (key.protocols ?? []).map((protocol) => ({ ...protocol, apiKey: key.apiKey })));
-  const critical = (): JsonValue => {
+  const critical = () => {
     const [item] = traffic.produce({ critical: 1, hostile: 0 });
-    if (item?.source !== 'inspections') return {};
-    return { protocol: item.seed.protocol ?? null, txHash: item.seed.txHash ?? null };
+    return item?.source === 'inspections' ? { protocol: item.seed.protocol, txHash: item.seed.txHash } : {};
   };
   const service = createSandboxService({
     seed,

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import { destinationId } from '../../item.ts';
 import type { AlertOutline, Outlines } from '../../ledger/index-by-date.ts';
 import type { DeliveryRecord, Target } from '../../ledger/record.ts';
-import type { UnacknowledgedStatus } from '../../ops/status.ts';
+import type { StatusReport } from '../../ops/status.ts';
 import { DAY_MS } from '../../time.ts';
 import { type AcknowledgementStore, WORKS_FOR_MS } from './store.ts';
 import { mayAcknowledge } from './words.ts';
@@ -34,17 +34,15 @@ export const createMayBePressed =
     hasWay(config, destination);
 
 /** Somebody can acknowledge it. */
-export const isOpen = (
-  { alert, deliveries }: Pick<AlertOutline, 'alert' | 'deliveries'>,
-  mayBePressed: MayBePressed,
-): boolean => mayAcknowledge({ ...alert, replay: false }) && deliveries.some(mayBePressed);
+export const isOpen = ({ alert, deliveries }: Pick<AlertOutline, 'alert' | 'deliveries'>, may: MayBePressed): boolean =>
+  mayAcknowledge({ ...alert, replay: false }) && deliveries.some(may);
 
 /** Of the last day so many alerts are looked at, and of each so many deliveries, those in trouble first. */
 const MOST = { alerts: 1000, deliveries: 5 };
 
-interface UnacknowledgedDependencies {
+export interface UnacknowledgedDependencies {
   config: Settings;
-  outlines: Pick<Outlines, 'own' | 'counts'>;
+  outlines: Pick<Outlines, 'own'>;
   acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   now(): number;
 }
@@ -52,15 +50,13 @@ interface UnacknowledgedDependencies {
 /** Undefined where the config has acknowledgement off: then nothing is asked of Redis for it. */
 export const createUnacknowledged =
   ({ config, outlines, acknowledgements, now }: UnacknowledgedDependencies) =>
-  async (): Promise<UnacknowledgedStatus | undefined> => {
+  async (): Promise<StatusReport['unacknowledged']> => {
     if (!config.alerts.acknowledge) return undefined;
-    const from = now() - DAY_MS;
-    const latest = await outlines.own(MOST.alerts, MOST.deliveries, from);
+    const latest = await outlines.own(MOST.alerts, MOST.deliveries, now() - DAY_MS);
     const mayBePressed = createMayBePressed(config, now());
     const open = latest.filter((one) => one.alert.type === 'inspection.critical' && isOpen(one, mayBePressed));
     const known = await acknowledgements.acknowledged(open.map(({ alert }) => alert.id));
     const left = open.filter(({ alert }) => !known.has(alert.id));
-    const [all = 0] = latest.length < MOST.alerts ? [] : await outlines.counts([{ from, to: now() + DAY_MS }]);
     const since = left.at(-1)?.alert.at;
-    return { count: left.length, ...(since && { since }), ...(all > latest.length && { isAtLeast: true }) };
+    return { count: left.length, ...(since && { since }), ...(latest.length >= MOST.alerts && { isAtLeast: true }) };
   };

@@ -32,13 +32,9 @@ return { redis.call('GET', KEYS[1]) or '', redis.call('GET', KEYS[2]) or '', ser
 
 const stoppedKey = (prefix: string): string => `${prefix}:server-stopped`;
 
-/**
- * For an embedded server that is about to be stopped. It is the last thing that is written: a server that has it when it
- * starts again has everything before it, too.
- */
-export const noteServerStop = async (redis: RedisClient, prefix: string): Promise<void> => {
-  await redis.eval(`${SERVER_FUNCTION} redis.call('SET', KEYS[1], server())`, 1, stoppedKey(prefix));
-};
+/** The last that is written before an embedded server is stopped: one that has it later has all before it. Never rejects. */
+export const noteServerStop = ({ redis, prefix }: Pick<ServerChangeDependencies, 'redis' | 'prefix'>) =>
+  redis.eval(`${SERVER_FUNCTION} redis.call('SET', KEYS[1], server())`, 1, stoppedKey(prefix)).catch(() => {});
 
 /**
  * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may lack

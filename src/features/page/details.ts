@@ -19,7 +19,6 @@ import {
   type AuditDetails,
   type ConfigEntry,
   type DeadDetails,
-  type DestinationDetails,
   type PageDetails,
   type TracedAlert,
 } from '../../ops/page/details.ts';
@@ -128,7 +127,7 @@ export const configEntries = (config: object, scrub: (text: string) => string): 
   return more > 0 ? [...all.slice(0, MOST_ENTRIES), { key: `and ${more} more`, value: 'see the file' }] : all;
 };
 
-type RouteDetails = Pick<PageDetails, 'destinations' | 'destinationsOf'>;
+type RouteDetails = Pick<PageDetails, 'rates' | 'destinationsOf'>;
 type RouteDetailsOf = () => Promise<RouteDetails>;
 
 interface RouteDetailsDependencies {
@@ -158,12 +157,8 @@ function* detailsOf({ review, rateOf }: RouteDetailsDependencies): Sliced<RouteD
   const protocols = review.protocolsOf();
   yield;
   const all = review.destinations();
-  const destinations = yield* mapSliced(all, (one): [string, DestinationDetails] => {
-    const { id, kind, label } = one;
-    const rate = rateText(rateOf(one) ?? {});
-    return [id, { id, kind, label, protocols: protocols.get(id)?.length ?? 0, rate: rate || undefined }];
-  });
-  return { destinations: new Map(destinations), destinationsOf: yield* destinationNames(all, protocols) };
+  const rates = yield* mapSliced(all, (one) => [one.id, rateText(rateOf(one) ?? {})] as const);
+  return { rates: new Map(rates), destinationsOf: yield* destinationNames(all, protocols) };
 }
 
 export const createRouteDetails = (dependencies: RouteDetailsDependencies): RouteDetailsOf => {

@@ -5,7 +5,6 @@ import { type Condition, conditionText, needsSomebody, nextStepOf, rowOf } from 
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
-import type { Outlines } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type {
   DestinationStatus,
@@ -20,8 +19,7 @@ import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { build } from '../../version.ts';
-import type { AcknowledgementStore } from '../acknowledgement/store.ts';
-import { createUnacknowledged } from '../acknowledgement/unacknowledged.ts';
+import { createUnacknowledged, type UnacknowledgedDependencies } from '../acknowledgement/unacknowledged.ts';
 import { daemonStatus, missedOf } from '../conditions/daemons.ts';
 import { remarkId } from '../conditions/known.ts';
 import type { Knowing } from '../conditions/list.ts';
@@ -30,7 +28,7 @@ import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
 import { withName } from '../names/names.ts';
 
-export interface StatusDependencies {
+export interface StatusDependencies extends UnacknowledgedDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels' | 'ops'>;
   known: Knowing;
   cursors: Pick<Cursors, 'get'>;
@@ -42,14 +40,11 @@ export interface StatusDependencies {
   ledger: Pick<Ledger, 'waitingByDestination'>;
   dead: Pick<DeadLetters, 'byDestination'>;
   queues: Pick<ParcelQueues, 'counts'>;
-  outlines: Pick<Outlines, 'own' | 'counts'>;
-  acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   mutes: MuteStore;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
   /** See `needsSomebody`. */
   limits?: { lastingMs: number } | undefined;
-  now(): number;
 }
 
 const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {

@@ -1,5 +1,4 @@
 /** All that one rendering of the status page is made from. */
-import type { ChannelKind } from '../../alert.ts';
 import type { StatusReport } from '../status.ts';
 
 /**
@@ -11,8 +10,8 @@ export interface PageDetails {
   alerts: RecentAlert[];
   /** The last day in steps of `ACTIVITY_STEP_MS`, oldest first; the last one is not over. */
   activity: ActivityStep[];
-  /** By destination id: what the status report does not say of it. */
-  destinations: ReadonlyMap<string, DestinationDetails>;
+  /** In words, by destination id: `1/s`. */
+  rates: ReadonlyMap<string, string>;
   /** Ids of destinations whose receivers want nothing more. */
   disabled: ReadonlySet<string>;
   /** Labels of the destinations of a protocol, by its name. */
@@ -74,16 +73,6 @@ export interface ActivityStep {
   alerts: number;
   /** Of deliveries that ended in it; absent where there was none. */
   latency?: { medianMs: number; mostMs: number } | undefined;
-}
-
-export interface DestinationDetails {
-  id: string;
-  kind: ChannelKind;
-  label: string;
-  /** In words: `1 a second`. */
-  rate?: string | undefined;
-  /** How many protocols lead to it. */
-  protocols: number;
 }
 
 export interface ApprovalDetails {

@@ -3,7 +3,6 @@ import { cleanLine, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
 import { buildText } from '../../version.ts';
 import type { Answer } from '../answer.ts';
-import { unacknowledgedText } from '../status.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
 import type { OutdatedView, PageView, TracedAlert, Viewer } from './details.ts';
 import { internalsOf } from './internals.ts';
@@ -20,7 +19,7 @@ import {
   protocolsOf,
   servicesOf,
 } from './sections.ts';
-import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
+import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf, unacknowledgedText } from './state.ts';
 import { htmlAnswer, SCRIPT, STYLE } from './style.ts';
 import { button, nothing } from './text.ts';
 

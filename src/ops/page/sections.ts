@@ -135,7 +135,7 @@ export const destinationsOf = (view: PageView): Html => {
       columns: [
         { head: 'Destination', cell: (one) => name(shownLabel(one)) },
         { head: 'Kind', as: 'word', cell: ({ kind }) => cleanLine(kind) },
-        { head: 'Rate', as: 'word', cell: ({ id }) => quiet(details?.destinations.get(id)?.rate ?? '') },
+        { head: 'Rate', as: 'word', cell: ({ id }) => quiet(details?.rates.get(id) ?? '') },
         { head: 'Waiting', as: 'number', cell: ({ waiting }) => count(waiting) },
         { head: 'Delivered', as: 'number', cell: ({ delivered }) => count(delivered) },
         { head: 'Dead', as: 'number', cell: ({ dead }) => badCount(dead) },

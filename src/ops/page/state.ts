@@ -1,5 +1,6 @@
 /** Whether all is well, in a word, a sentence, the tab's title and its icon. */
 import { counted, type Html, html } from '../../text.ts';
+import { ago } from '../../time.ts';
 import { type StatusReport, totalsOf } from '../status.ts';
 import { type OutdatedView, type PageView, READER } from './details.ts';
 import { many, moment, nothing } from './text.ts';
@@ -35,6 +36,13 @@ export const stateText = (view: Judged): string => {
   if (view.report.protocols.length === 0) return 'Nothing is watched';
   if (isUneasy(view.report)) return 'Needs a look';
   return isBusy(view) ? `Busy: ${many(backlogOf(view))} alerts wait` : 'All is well';
+};
+
+/** Empty where there is none. */
+export const unacknowledgedText = ({ unacknowledged, now }: StatusReport): string => {
+  const { count = 0, since, isAtLeast = false } = unacknowledged ?? {};
+  const alerts = `${isAtLeast ? 'at least ' : ''}${counted(count, 'critical alert')}`;
+  return count === 0 ? '' : `Nobody has acknowledged yet: ${alerts} of the last day, the oldest ${ago(since, now)}`;
 };
 
 export const titleOf = (view: PageView): string => {

@@ -1,10 +1,8 @@
 /** The fake monitoring service: its eight endpoints over HTTP, with quirks and faults that can change while it runs. */
 import { createJournal } from '../journal.ts';
-import type { JsonValue } from '../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../listener.ts';
 import { createListeners } from '../listeners.ts';
 import { createRandom } from '../random.ts';
-import { jsonAnswer, sendAnswer } from './answer.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createFaults, type FaultRule } from './faults.ts';
 import { createHandler, type RequestRecord } from './handler.ts';
@@ -26,7 +24,7 @@ export interface SandboxServiceOptions extends ListenOptions {
   /** Requests kept in the log. Default 10,000. */
   requestLimit?: number;
   /** What a request gets that is for the sandbox, not for the service; undefined for any other. */
-  control?: (request: Pick<Exchange, 'method' | 'path'>) => JsonValue | undefined;
+  control?: (exchange: Exchange) => object | undefined;
   /** Inspections kept a protocol, and notifications as well. Default 100,000. */
   keepPerProtocol?: number;
 }
@@ -82,10 +80,10 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
     onAnswered: answered.emit,
     now: ourNow,
   });
-  const listener = createHttpListener(options, (exchange) => {
+  const listener = createHttpListener(options, async (exchange) => {
     const own = options.control?.(exchange);
-    if (own === undefined) return handle(exchange);
-    return sendAnswer(exchange.response, jsonAnswer(200, own), undefined, quirks.current());
+    if (own === undefined) await handle(exchange);
+    else exchange.response.setHeader('content-type', 'application/json').end(`${JSON.stringify(own)}\n`);
   });
 
   return {

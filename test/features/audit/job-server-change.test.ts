@@ -46,7 +46,7 @@ test('after another server each service is audited, once', async () => {
 
 test('one that Tocsin stopped itself is no reason for an audit; the one after it is', async () => {
   const { redis, key, settings, audited, check } = setUp();
-  await noteServerStop(redis, settings.prefix);
+  await noteServerStop({ redis, ...settings });
   const present = await redis.get(`${settings.prefix}:server-stopped`);
   expect(present).toMatch(/^[0-9a-f]{40}$/);
   // As if the one that was stopped had been another: it is what was audited last, and now this one answers.

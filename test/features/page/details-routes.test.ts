@@ -17,9 +17,7 @@ test('is made once for each listing, with names and rates', async () => {
   };
   const routes = createRouteDetails({ review, rateOf: () => ({ perSecond: 1 }) });
   const first = await routes();
-  expect([...first.destinations.values()]).toEqual([
-    { id: SLACK.id, kind: 'slack', label: 'C1', protocols: 2, rate: '1/s' },
-  ]);
+  expect([...first.rates]).toEqual([[SLACK.id, '1/s']]);
   expect([...first.destinationsOf]).toEqual([
     ['Vault', ['slack C1']],
     ['Bridge', ['slack C1']],
