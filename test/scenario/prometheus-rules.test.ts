@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ConditionName, TROUBLES as NAMES } from '../../src/condition.ts';
-import { lacksPromtool, promtoolOn } from '../support/promtool.ts';
+import { EVALUATED, lacksPromtool, promtoolOn } from '../support/promtool.ts';
 
 const RULES = fileURLToPath(new URL('../../config/prometheus-rules.yml', import.meta.url));
 
@@ -181,7 +181,7 @@ test('every rule has its trouble', () => {
 
 test('each rule fires in its trouble, and no other does', async ({ skip }) => {
   skip(lacksPromtool() !== undefined, lacksPromtool());
-  const all = { rule_files: [RULES], evaluation_interval: '1m', tests: [...TESTS, ...UNFINISHED] };
+  const all = { rule_files: [RULES], ...EVALUATED, tests: [...TESTS, ...UNFINISHED] };
   const { said, status } = await promtoolOn(all, 'test', 'rules');
   expect(said).toContain('SUCCESS');
   expect(status).toBe(0);

@@ -1,7 +1,7 @@
 /** What a test of the rules on real daemons shares: what they run on, and what was shown by it. */
 
 import { whyNoSmallDisk } from '../fault/small-disk.ts';
-import { lacksPromtool, promtoolOn } from '../support/promtool.ts';
+import { EVALUATED, lacksPromtool, promtoolOn } from '../support/promtool.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import type { AskedDaemon } from './daemons.ts';
 import { type Breakage, type Played, RULES, watchPhases } from './rule-phases.ts';
@@ -69,7 +69,7 @@ export const createPlays = () => {
 
   const judge = async ({ test }: Played): Promise<string> => {
     if (!hasPromtool) return '';
-    const tests = { rule_files: [RULES], evaluation_interval: '1m', tests: [test] };
+    const tests = { rule_files: [RULES], ...EVALUATED, tests: [test] };
     return (await promtoolOn(tests, 'test', 'rules')).said;
   };
 
