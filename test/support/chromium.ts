@@ -26,8 +26,8 @@ export const chromiumPath = (process.env.PATH ?? '')
 interface Answer {
   id?: number;
   method?: string;
-  params?: unknown;
-  result?: { result?: { value?: unknown }; exceptionDetails?: unknown; data?: string };
+  params?: { loaderId?: string; name?: string };
+  result?: { result?: { value?: unknown }; exceptionDetails?: unknown; data?: string; loaderId?: string };
 }
 
 /** Of an element, or of a window of this width. */
@@ -71,9 +71,16 @@ const connect = async (host: string): Promise<Tab> => {
   await once(socket, 'open');
   const waiting = new Map<number, (answer: Answer) => void>();
   const complaints: string[] = [];
+  /** What was loaded whole since the last page was asked for, and who waits for it. */
+  let loaded: (string | undefined)[] = [];
+  let onLoaded = (): void => {};
   socket.addEventListener('message', ({ data }) => {
     const answer = JSON.parse(String(data)) as Answer;
     if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
+    if (answer.method === 'Page.lifecycleEvent' && answer.params?.name === 'load') {
+      loaded.push(answer.params.loaderId);
+      onLoaded();
+    }
     const isComplaint = answer.method === 'Runtime.exceptionThrown' || answer.method === 'Log.entryAdded';
     if (isComplaint && !JSON.stringify(answer).includes('"level":"verbose"'))
       complaints.push(JSON.stringify(answer.params));
@@ -87,6 +94,7 @@ const connect = async (host: string): Promise<Tab> => {
     return answered.promise;
   };
   for (const domain of ['Page', 'Runtime', 'Log']) await call(`${domain}.enable`);
+  await call('Page.setLifecycleEventsEnabled', { enabled: true });
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result } = await call('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (result?.exceptionDetails !== undefined) throw new Error(JSON.stringify(result.exceptionDetails));
@@ -95,8 +103,13 @@ const connect = async (host: string): Promise<Tab> => {
   return {
     evaluate,
     open: async (url) => {
-      await call('Page.navigate', { url });
-      while ((await evaluate(`location.href !== 'about:blank' && document.readyState === 'complete'`)) !== true);
+      loaded = [];
+      const { result } = await call('Page.navigate', { url });
+      while (!loaded.includes(result?.loaderId)) {
+        await new Promise<void>((resolve) => {
+          onLoaded = resolve;
+        });
+      }
     },
     look: async (width, scheme) => {
       await call('Emulation.setDeviceMetricsOverride', {

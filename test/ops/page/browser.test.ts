@@ -9,6 +9,7 @@ import { createHealth } from '../../../src/ops/health.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createPages } from '../../../src/ops/page/pages.ts';
 import { createOpsServer } from '../../../src/ops/server.ts';
+import { UNREADABLE, UNREADABLE_COLORS } from '../../support/axe.ts';
 import { type Browser, chromiumPath, startChromium } from '../../support/chromium.ts';
 import { until } from '../../support/until.ts';
 import { knownOf, MUTE, REPORT, remarkOf, WITH_BROKEN } from '../report.ts';
@@ -153,8 +154,6 @@ const STATES = [
   MANY,
 ];
 
-const AXE = `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' ')))`;
-
 describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium in PATH)', () => {
   test('the page renews itself, and keeps what is folded out', async () => {
     const { tab } = await browser();
@@ -188,11 +187,11 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium 
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const found: unknown[] = [];
     const look = async (path: string, open: () => Promise<unknown>): Promise<void> => {
-      for (const [width, scheme] of [
-        [1200, 'light'],
-        [390, 'dark'],
-        [390, 'light'],
-        [1200, 'dark'],
+      for (const [width, scheme, unreadable] of [
+        [1200, 'light', UNREADABLE],
+        [390, 'dark', UNREADABLE],
+        [390, 'light', UNREADABLE_COLORS],
+        [1200, 'dark', UNREADABLE_COLORS],
       ] as const) {
         await tab.look(width, scheme);
         await open();
@@ -200,7 +199,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped: no Chromium 
         if ((await tab.evaluate('document.documentElement.scrollWidth > innerWidth')) === true)
           found.push(`${path} is wider than ${width}`, await tab.evaluate(WIDEST));
         await tab.evaluate(axe);
-        found.push(...((await tab.evaluate(AXE)) as unknown[]));
+        found.push(...((await tab.evaluate(unreadable)) as unknown[]));
       }
     };
     for (const path of [`/?tx=${TX}`, '/sign-in']) await look(path, () => tab.open(`${url}${path}`));
