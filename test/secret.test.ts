@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChannelKind } from '../src/alert.ts';
 import { createLearningScrubber, createScrubber } from '../src/secret.ts';
+import { anyCharacter } from './support/texts.ts';
 
 const KEY = "key/4+9 ü'Z(7)";
 const scrub = createScrubber([KEY, 'p@ss']);
@@ -27,7 +28,7 @@ test.each([
 
 test('wherever it stands in what was encoded, nothing of the secret can be decoded', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (before, after) => {
+    fc.property(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter }), (before, after) => {
       for (const form of ['base64', 'base64url'] as const) {
         const said = Buffer.from(`${before}${KEY}${after}`).toString(form);
         expect(scrub(`said ${said}.`)).toBe('said [secret].');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { escapeHtml, html, unescapeHtml } from '../src/text.ts';
+import { anyCharacter } from './support/texts.ts';
 
 test('values are escaped, and HTML that was made here is not', () => {
   const name = `<b title="x">O'Neil & Co</b>`;
@@ -11,6 +12,6 @@ test('values are escaped, and HTML that was made here is not', () => {
 });
 
 test('any text comes back as it was', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => unescapeHtml(escapeHtml(text)) === text));
+  fc.assert(fc.property(fc.string({ unit: anyCharacter }), (text) => unescapeHtml(escapeHtml(text)) === text));
   expect(unescapeHtml('&amp;lt; &nbsp;')).toBe('&lt; &nbsp;');
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLogger, type LogForm, logFormOf } from '../../src/ops/log.ts';
 import { createScrubber } from '../../src/secret.ts';
+import { anyCharacter } from '../support/texts.ts';
 
 const open = (form: LogForm = 'pretty') => {
   const written: string[] = [];
@@ -39,7 +40,7 @@ test('colours come only where they are asked for', () => {
 
 test('whatever others wrote is on one line, without a secret or a control character', () => {
   const nasty = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('\u001b[2J', 'a\r\nb\tc', '\u202ex', '\u{e0041}', '\u2028', '\u009b2J', 'hunter-two'),
   );
   fc.assert(

@@ -74,7 +74,20 @@ const FRAGMENTS = [
 const fragments = (maxLength: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...FRAGMENTS), { maxLength, size: 'max' }).map((parts) => parts.join(''));
 
-/** Unlike fast-check's `binary`, with lone surrogates, and without a table that takes seconds to build. */
+const SURROGATES = { first: 0xd800, count: 0x800 };
+
+/** The same as fast-check's `binary`, without a table of every character, which takes each process a second to build. */
+export const anyCharacter: fc.Arbitrary<string> = fc.nat({ max: 0x10ffff - SURROGATES.count }).map(
+  (n) => String.fromCodePoint(n < SURROGATES.first ? n : n + SURROGATES.count),
+  (value) => {
+    const point = typeof value === 'string' && [...value].length === 1 ? (value.codePointAt(0) ?? -1) : -1;
+    const n = point < SURROGATES.first ? point : point - SURROGATES.count;
+    if (n < 0 || (point >= SURROGATES.first && n < SURROGATES.first)) throw new Error('no character');
+    return n;
+  },
+);
+
+/** With lone surrogates, too. */
 const codePoints = (max: number): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 0, max }), { maxLength: 40 }).map((points) => String.fromCodePoint(...points));
 

@@ -12,6 +12,7 @@ import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../.
 import { readDiscord } from '../../../support/discord-reader.ts';
 import { storm } from '../../../support/parcels.ts';
 import { readTeams } from '../../../support/teams-reader.ts';
+import { anyCharacter } from '../../../support/texts.ts';
 import { composeAs, hugeAlert, openVendor, textOf } from '../../../support/webhooks.ts';
 
 const FORMATS = {
@@ -183,7 +184,7 @@ describe('Teams', () => {
   });
 
   test('a minimal card fits for any item', async () => {
-    const anything = fc.string({ unit: 'binary', maxLength: 8000, size: 'max' });
+    const anything = fc.string({ unit: anyCharacter, maxLength: 8000, size: 'max' });
     const item = fc.record({
       ...{ invokedMethodName: anything, txHash: anything, txOrigin: anything, chainId: anything, _id: anything },
       assets: fc.array(fc.record({ descriptor: anything, address: anything }), { maxLength: 40 }),
