@@ -14,6 +14,18 @@ export interface Shown {
   files?: string[];
 }
 
+/** What was shown stays so, and is asked for after every message: each is read once. */
+export const readOnce = <Message extends object, Read>(
+  read: (message: Message) => Read,
+): ((message: Message) => Read) => {
+  const known = new WeakMap<Message, Read>();
+  return (message) => {
+    const found = known.get(message) ?? read(message);
+    known.set(message, found);
+    return found;
+  };
+};
+
 /** A provider's answer that is no acceptance, and what the channel has to make of it. */
 export interface Refusal<Step> {
   says: string;

@@ -5,7 +5,7 @@ import { createSlackChannel } from '../../src/channels/slack/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, type Arrived, startHttpReceiver } from '../support/http-receiver.ts';
 import { readSlack } from '../support/slack-reader.ts';
-import type { Contestant, Shown } from './contestant.ts';
+import { type Contestant, readOnce, type Shown } from './contestant.ts';
 
 const TOKEN = 'xoxb-4711-s3cr3t-bot-token';
 const HOOK_PATH = '/services/T0AAAAAAA/B0BBBBBBB/s3cr3tHookKey';
@@ -35,10 +35,12 @@ const json = (body: object): Answer => ({
 const METHOD = /^\/api\/(.+)$/;
 const UPLOAD = /^\/upload\/(F\d+)$/;
 
+const read = readOnce(readSlack);
+
 /** What Slack would say against a message before it takes it. */
 const findProblem = (arrived: Arrived): string | undefined => {
   try {
-    readSlack(arrived);
+    read(arrived);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -94,7 +96,7 @@ const createSlack = () => {
     const files = filesOf(accepted);
     return accepted
       .filter(isMessage)
-      .map((arrived) => ({ ...readSlack(arrived), files: files.get(timestamps.get(arrived) ?? '') ?? [] }));
+      .map((arrived) => ({ ...read(arrived), files: files.get(timestamps.get(arrived) ?? '') ?? [] }));
   };
 
   return { accept, shown };

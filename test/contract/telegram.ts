@@ -4,7 +4,7 @@ import { createTelegramChannel } from '../../src/channels/telegram/transport.ts'
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, type Arrived, startHttpReceiver } from '../support/http-receiver.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../support/telegram-reader.ts';
-import type { Contestant, Shown } from './contestant.ts';
+import { type Contestant, readOnce, type Shown } from './contestant.ts';
 
 const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 const [, TOKEN_KEY = ''] = TOKEN.split(':');
@@ -75,11 +75,11 @@ const accept = (arrived: Arrived): Answer => {
 
 const isMessage = ({ path }: Arrived): boolean => MESSAGE.test(path);
 
-const show = (arrived: Arrived): Shown => {
+const show = readOnce((arrived: Arrived): Shown => {
   const call = readCall(arrived);
   const parsed = parse(call);
   return { text: parsed.text, active: activeIn(parsed), files: call.file === undefined ? [] : [call.file] };
-};
+});
 
 /** Position of the forum topic among the destinations. */
 const TOPIC = 1;

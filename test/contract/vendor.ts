@@ -7,7 +7,7 @@ import { createWebhookChannel } from '../../src/channels/webhook/transport.ts';
 import type { VendorRaw, VendorReceiver } from '../../src/sandbox/receivers/formats/vendor.ts';
 import type { HttpAnswer } from '../../src/sandbox/receivers/http-receiver.ts';
 import { destinationOf } from '../support/alerts.ts';
-import type { Contestant, Refusal, Shown } from './contestant.ts';
+import { type Contestant, type Refusal, readOnce, type Shown } from './contestant.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:00.000Z');
 
@@ -42,6 +42,7 @@ export const vendorContestant = ({
   async open({ timeoutMs }) {
     const receiver = create();
     const { url } = await receiver.start();
+    const read = readOnce(({ body }: VendorRaw) => show(body));
     const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
     const urls = [url, `${url}${other}`] as const;
     const receivers = Object.fromEntries(urls.map((one) => [one, { format }]));
@@ -63,7 +64,7 @@ export const vendorContestant = ({
         }
       },
       arrivals: () => receiver.attempts().length,
-      accepted: () => receiver.received().map(({ raw }) => show(raw.body)),
+      accepted: () => receiver.received().map(({ raw }) => read(raw)),
       stopProvider: receiver.stop,
     };
   },
