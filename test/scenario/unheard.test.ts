@@ -79,14 +79,14 @@ test('a critical is heard by whatever word the service calls it', async () => {
   expect(mailsTo(world, owner('Vault'), harmless.txHash)).toEqual([]);
 });
 
-test('a change is heard before the alerts of a decoy with thousands of mailboxes are sent', async () => {
+test('a change is heard before the alerts of a decoy with a thousand mailboxes are sent', async () => {
   const { service, owner, told, critical, daemon } = await watch(['Vault', 'Decoy']);
-  const mailboxes = Array.from({ length: 2000 }, (_, n) => `evil${n}@example.com`);
+  const mailboxes = Array.from({ length: 1000 }, (_, n) => `evil${n}@example.com`);
   service.replaceChannels({ protocol: 'Decoy' }, email(...mailboxes));
   await told('evil0@example.com', 'The protocol “Decoy” has other channels');
   const waiting = async () => (await daemon.status()).queues.reduce((sum, queue) => sum + queue.waiting, 0);
   for (let n = 0; n < 10; n += 1) critical('Decoy');
-  await until('the decoy fills the queue', async () => (await waiting()) > 1000);
+  await until('the decoy fills the queue', async () => (await waiting()) > 500);
   service.replaceChannels({ protocol: 'Vault' }, email(EVIL));
   await told(owner('Vault'), CHANGED);
   expect(await waiting()).toBeGreaterThan(0);

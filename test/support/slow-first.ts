@@ -5,18 +5,11 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SLOW = [
-  ...['scenario/announced-once', 'scenario/grows'],
+  ...['scenario/announced-once', 'scenario/grows', 'scripts/package', 'scenario/unheard'],
   ...['scenario/metrics', 'scenario/watchdog-troubles', 'fault/short', 'redis/embedded', 'scenario/clock'],
   ...['scenario/crash', 'property/reading', 'scenario/acknowledge', 'scenario/rules-on-daemons'],
   ...['scenario/rules-on-daemons-limits', 'scenario/reload', 'scenario/server-change', 'scenario/shares'],
-  ...[
-    'scripts/package',
-    'deploy/compose-ha',
-    'contract/channels',
-    'channels/email/lint',
-    'scenario/service',
-    'bench/benches',
-  ],
+  ...['deploy/compose-ha', 'contract/channels', 'channels/email/lint', 'scenario/service', 'bench/benches'],
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
