@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, mapInChunks } from '../chunks.ts';
-import { askEach, createGroupCommit } from '../redis/pipeline.ts';
+import { createGroupCommit } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
 import {
@@ -39,11 +39,6 @@ const waitingRecord = (destination: Destination, at: string, by?: string): Deliv
 /** How many milliseconds an attempt waits, so that others are recorded along with it. */
 const GATHER_MS = 5;
 
-/** KEYS: alerts; ARGV: a field, such as a destination. A pipeline would cost this process more, a command for each of them. */
-const READ = `
-local found = {}
-for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
-return found`;
 const READ_AT_ONCE = 500;
 
 /** KEYS: the open deliveries of several tracks. The answer is a text: a date is no whole number for Lua. */
@@ -58,20 +53,9 @@ return oldest or false`;
 /** A digest may have thousands of alerts: after this many, other records get their turn. */
 const RECORDED_AT_ONCE = 250;
 
-/** One field of each alert. */
-const readField = async (
-  redis: Redis | Cluster,
-  keys: LedgerKeys,
-  field: string,
-  ids: readonly Alert['id'][],
-): Promise<(string | null)[]> => {
-  const texts: (string | null)[] = [];
-  for (const chunk of chunksOf(ids, READ_AT_ONCE)) {
-    const own = chunk.map(keys.alert);
-    texts.push(...((await redis.eval(READ, own.length, ...own, field)) as (string | null)[]));
-  }
-  return texts;
-};
+/** One field of each alert. Most deliveries are not read so, see `UNTRIED`. */
+const readField = (redis: Redis | Cluster, keys: LedgerKeys, field: string, ids: readonly Alert['id'][]) =>
+  mapInChunks(ids, READ_AT_ONCE, (id) => redis.hget(keys.alert(id), field));
 
 /** What changes with a delivery. */
 const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
@@ -95,12 +79,14 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
 
   /** Those of them whose delivery there waits and was never tried. One question for many: most are. */
   const untriedOf = async (destination: Target, alerts: readonly Alert[]): Promise<ReadonlySet<Alert>> => {
-    const byTrack = Map.groupBy(alerts, keys.open);
-    const asked = [...byTrack].flatMap(([key, own]) => chunksOf(own, READ_AT_ONCE).map((some) => ({ key, some })));
-    const dates = (await askEach(redis, asked, (batch, { key, some }) =>
-      batch.zmscore(key, ...some.map(({ id }) => openMember(id, destination.id))),
-    )) as (string | null)[][];
-    return new Set(asked.flatMap(({ some }, n) => some.filter((_, index) => dates[n]?.[index] != null)));
+    const asked = [...Map.groupBy(alerts, keys.open)].flatMap(([key, own]) =>
+      chunksOf(own, READ_AT_ONCE).map((some) => ({ key, some })),
+    );
+    const found = await mapInChunks(asked, READ_AT_ONCE, async ({ key, some }) => {
+      const dates = await redis.zmscore(key, ...some.map(({ id }) => openMember(id, destination.id)));
+      return some.filter((_, index) => dates[index] != null);
+    });
+    return new Set(found.flat());
   };
 
   return {
