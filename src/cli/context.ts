@@ -22,7 +22,7 @@ const RULES: readonly [pattern: RegExp, format: Format][] = [
     /^(?:Daemons|Services|Destinations|Mutes|Queues|Protocols|Not watched|Detectors|Assets|Channels)(?: \(\d+\))?$/gm,
     'bold',
   ],
-  [/^Needs a look$/gm, ['bold', 'yellow']],
+  [/^Needs a look(?=$|: )/gm, ['bold', 'yellow']],
   [/^ok(?= {2})/gm, 'green'],
   [/^FAIL(?= {2})/gm, ['bold', 'red']],
   [/(?<=: )delivered(?= )/g, 'green'],

@@ -2,7 +2,8 @@
 import { scopeText, shownLabel } from '../alert.ts';
 import { conditionText } from '../condition.ts';
 import { NoDaemonError } from '../errors.ts';
-import { stateOf, stateText, unacknowledgedText } from '../ops/page/state.ts';
+import { stateText, unacknowledgedText } from '../ops/page/state.ts';
+import { troublesOf } from '../ops/page/troubles.ts';
 import { type StatusReport, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/status.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
@@ -125,8 +126,8 @@ const knownOf = ({ known }: Shown): string => {
   return lines.length === 0 ? '' : section(`Known, and not counted (${known.length})`, lines);
 };
 
-/** As the page says it. What is not well is named above, or stands in a table. */
-const wellnessOf = (report: Shown): string => (stateOf({ report }) === 'well' ? stateText({ report }) : '');
+/** As the page says it, where nothing is named above. */
+const wellnessOf = (report: Shown): string => (troublesOf({ report }).length === 0 ? stateText({ report }) : '');
 
 /** What needs a look comes first. Ends with a line feed. */
 export const renderStatusText = (status: StatusReport, width?: number): string => {

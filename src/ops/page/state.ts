@@ -9,9 +9,16 @@ import { type Judged, troubleList, troublesOf, troublesOfOutage } from './troubl
 /** `bad`: somebody is needed now. `look`: when there is time. */
 export type State = 'well' | 'look' | 'bad';
 
-const isUneasy = (report: StatusReport): boolean => {
+/** What shows in the tables before it is a trouble. */
+const uneasyText = (report: StatusReport): string => {
   const { down, late, failing } = totalsOf(report);
-  return down + late + failing + report.dead > 0;
+  const counts: [number, string, string][] = [
+    [down, 'service is down', 'services are down'],
+    [late, 'protocol is read late', 'protocols are read late'],
+    [failing, 'destination fails', 'destinations fail'],
+    [report.dead, 'dead delivery is kept', 'dead deliveries are kept'],
+  ];
+  return counts.flatMap(([count, ...words]) => (count === 0 ? [] : [counted(count, ...words)])).join(', ');
 };
 
 /** From so many on, those who look should know that alerts come late. */
@@ -25,7 +32,7 @@ export const stateOf = (view: Judged): State => {
   const troubles = troublesOf(view);
   if (troubles.some(({ isUrgent }) => isUrgent)) return 'bad';
   // A daemon that watches no protocol has no problems, but is not well.
-  const isCalm = troubles.length === 0 && !isUneasy(view.report) && !isBusy(view);
+  const isCalm = troubles.length === 0 && uneasyText(view.report) === '' && !isBusy(view);
   return isCalm && view.report.protocols.length > 0 ? 'well' : 'look';
 };
 
@@ -34,7 +41,8 @@ export const stateText = (view: Judged): string => {
   const { length } = troublesOf(view);
   if (length > 0) return length === 1 ? 'One thing needs a look' : `${length} things need a look`;
   if (view.report.protocols.length === 0) return 'Nothing is watched';
-  if (isUneasy(view.report)) return 'Needs a look';
+  const uneasy = uneasyText(view.report);
+  if (uneasy !== '') return `Needs a look: ${uneasy}`;
   return isBusy(view) ? `Busy: ${many(backlogOf(view))} alerts wait` : 'All is well';
 };
 

@@ -35,15 +35,17 @@ describe('the page', () => {
     expect(stateOf(REPORT)).toBe('All is well');
     expect(stateOf({ ...REPORT, remarks: [remarkOf('x')] })).toBe('One thing needs a look');
     expect(stateOf({ ...REPORT, remarks: [remarkOf('x'), remarkOf('y')] })).toBe('2 things need a look');
-    expect(stateOf({ ...REPORT, dead: 1 })).toBe('Needs a look');
-    expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false, state: 'fails' }] })).toBe('Needs a look');
+    expect(stateOf({ ...REPORT, dead: 1 })).toBe('Needs a look: 1 dead delivery is kept');
+    expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false, state: 'fails' }] })).toBe(
+      'Needs a look: 1 service is down',
+    );
     expect(stateOf({ ...REPORT, protocols: [] })).toBe('Nothing is watched');
     const failing = REPORT.destinations.map((destination) => ({ ...destination, lastError: 'refused' }));
-    expect(stateOf({ ...REPORT, destinations: failing })).toBe('Needs a look');
+    expect(stateOf({ ...REPORT, destinations: failing })).toBe('Needs a look: 1 destination fails');
     const busy = REPORT.destinations.map((destination) => ({ ...destination, waiting: 1200 }));
     expect(stateOf({ ...REPORT, destinations: busy })).toBe('Busy: 1,200 alerts wait');
     const late = REPORT.protocols.map((protocol) => ({ ...protocol, sources: [{ source: 'inspections' as const }] }));
-    expect(stateOf({ ...REPORT, protocols: late })).toBe('Needs a look');
+    expect(stateOf({ ...REPORT, protocols: late })).toMatch(/^Needs a look: \d+ protocols? (?:is|are) read late$/);
   });
 
   test('is green where somebody knows of every remark, and shows who, why and until when', () => {
