@@ -35,7 +35,8 @@ const CHUNK = 200;
 
 /**
  * KEYS: facts by the last time, first alerts by fact; ARGV: now, milliseconds kept, how many at most, then of each fact the
- * alert's id and itself. Gives since when nothing was forgotten, and the first alert of each fact.
+ * alert's id and itself. Gives since when nothing was forgotten, and the first alert of each fact. What is old is
+ * forgotten, and the expiry put off, only every ninetieth part of the time kept.
  */
 const NOTE = `
 local names, owners = {}, {}
@@ -43,23 +44,24 @@ for i = 4, #ARGV, 2 do
   local fact = ARGV[i + 1]
   if not owners[fact] then names[#names + 1] = fact; owners[fact] = ARGV[i] end
 end
-local known = redis.call('HMGET', KEYS[2], 'since', unpack(names))
+local known = redis.call('HMGET', KEYS[2], 'since', 'tidied', unpack(names))
+local isDue = not known[2] or math.abs(ARGV[1] - known[2]) >= ARGV[2] / 90
 local since = tonumber(known[1] or ARGV[1])
 local fields, times, gone = {}, {}, {}
 for i, fact in ipairs(names) do
   times[#times + 1] = ARGV[1]
   times[#times + 1] = fact
-  if known[i + 1] then
-    owners[fact] = known[i + 1]
+  if known[i + 2] then
+    owners[fact] = known[i + 2]
   else
     fields[#fields + 1] = fact
     fields[#fields + 1] = owners[fact]
   end
 end
 if #times > 0 then redis.call('ZADD', KEYS[1], 'GT', unpack(times)) end
-local old = redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (ARGV[1] - ARGV[2]), 'BYSCORE', 'LIMIT', 0, 1000)
+local old = isDue and redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (ARGV[1] - ARGV[2]), 'BYSCORE', 'LIMIT', 0, 1000) or {}
 for _, fact in ipairs(old) do gone[#gone + 1] = fact end
-local excess = redis.call('ZCARD', KEYS[1]) - #old - ARGV[3]
+local excess = #fields > 0 and redis.call('ZCARD', KEYS[1]) - #old - ARGV[3] or 0
 if excess > 0 then
   local more = redis.call('ZRANGE', KEYS[1], #old, #old + excess - 1, 'WITHSCORES')
   for i = 1, #more, 2 do
@@ -67,15 +69,17 @@ if excess > 0 then
     since = math.max(since, tonumber(more[i + 1]))
   end
 end
-fields[#fields + 1] = 'since'
-fields[#fields + 1] = since
-redis.call('HSET', KEYS[2], unpack(fields))
+local noted = { since = since ~= tonumber(known[1] or '') and since or nil, tidied = isDue and ARGV[1] or nil }
+for field, value in pairs(noted) do
+  fields[#fields + 1] = field
+  fields[#fields + 1] = value
+end
+if #fields > 0 then redis.call('HSET', KEYS[2], unpack(fields)) end
 if #gone > 0 then
   redis.call('ZREM', KEYS[1], unpack(gone))
   redis.call('HDEL', KEYS[2], unpack(gone))
 end
-redis.call('PEXPIRE', KEYS[1], 2 * ARGV[2])
-redis.call('PEXPIRE', KEYS[2], 2 * ARGV[2])
+if isDue then for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 2 * ARGV[2]) end end
 local found = {}
 for i = 5, #ARGV, 2 do found[#found + 1] = owners[ARGV[i]] end
 return { tostring(since), found }`;
