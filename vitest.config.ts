@@ -12,6 +12,8 @@ export default defineConfig({
     // The files of one worker share a process, so that each module is loaded once: half of the time that the suite takes.
     // A test leaves nothing behind: no variable of the environment, no connection, no timer.
     isolate: false,
+    // Node itself strips the types, as it does for the program: nothing is transformed, and imports stay imports.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Five, whatever the machine has: scenarios wait most of the time.
     maxWorkers: 5,
     sequence: { sequencer: SlowFirst },

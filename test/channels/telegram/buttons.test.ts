@@ -63,11 +63,11 @@ test.each([
 ])('a name takes the mark of no word from a message with %i entities below %j', (count, title) => {
   const text = `${title}${Array.from({ length: count }, () => '<code>x</code>').join(' ')}`;
   const by = '@a.b1 @c.d2 e.io f.io';
-  for (const of of [1, 2]) {
-    const parsed = parseTelegramHtml(telegramButtons.put({ text, parse_mode: 'HTML' }, acknowledged(by, of)).text);
+  for (const total of [1, 2]) {
+    const parsed = parseTelegramHtml(telegramButtons.put({ text, parse_mode: 'HTML' }, acknowledged(by, total)).text);
     if ('problem' in parsed) throw new Error(parsed.problem);
     expect(parsed.lost).toEqual([]);
-    expect(parsed.text).toMatch(of === 1 ? 'Acknowledged' : 'is on 1 of 2 alerts');
+    expect(parsed.text).toMatch(total === 1 ? 'Acknowledged' : 'is on 1 of 2 alerts');
     const covered = parsed.entities
       .filter(({ type }) => type === 'code' || type === 'pre')
       .map(({ offset, length }) => [offset, offset + length] as const);
