@@ -72,7 +72,8 @@ const browser = async (): Promise<Browser> => {
 const signIn = async (url: string): Promise<void> => {
   const { tab } = await browser();
   await tab.open(`${url}/sign-in`);
-  expect(await tab.evaluate('document.activeElement.name')).toBe('token');
+  // It has it with the first frame that is drawn.
+  await until('the field has the focus', async () => (await tab.evaluate('document.activeElement.name')) === 'token');
   await tab.evaluate(`document.querySelector('input[name=token]').value = 'a-token-of-the-team'`);
   await tab.evaluate(`document.querySelector('form[method=post]').submit()`);
   await until('the overview is shown', async () => (await tab.evaluate('location.pathname')) === '/');
