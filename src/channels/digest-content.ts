@@ -40,7 +40,7 @@ export interface DigestItem {
   protocol: string;
   /** Why it ranks where it does, in our words: `privileged call`, `sender is an admin`, `only 1 of 300 on this contract`, `90 %`. */
   reasons: string[];
-  /** How many items this one stands for, as they have the same title and say the same; 0 for those that another stands for. */
+  /** How many items this one stands for, as the same was found there; 0 for those that another stands for. */
   alike: number;
   /** Of the reasons, those that a message says: not what all items have, nor what stands in the words above. */
   remarks: string[];
@@ -51,6 +51,8 @@ export interface DigestItem {
   detections: Detection[];
   /** The whole text of a stored notification; may be long and of several lines. */
   message?: string | undefined;
+  /** True where `message` is our own. */
+  isOurs: boolean;
   /** In full; absent where the alert names no transaction. */
   hash?: string | undefined;
   /** `0x5033…5ccb` */
@@ -113,6 +115,25 @@ export const topOf = ({ counts }: CountTable, limit = ROWS): { rows: Count[]; mo
 /** The worst `most` of those that are not like one before. */
 export const worstOf = ({ items }: Pick<DigestContent, 'items'>, most: number): DigestItem[] =>
   items.filter(({ alike }) => alike > 0).slice(0, most);
+
+/**
+ * `CRITICAL, 99 more by time: 0x5033…5ccb 0x17aa…90e1 and 97 more in the file.` Of the worst severity at most
+ * `most` that are not `shown`: the first, the last, and some from every time between, as a flood chooses all that ranks them.
+ */
+export const othersLine = ({ items, severity }: DigestContent, shown: readonly DigestItem[], most: number): Line => {
+  const others = items
+    .filter((item) => item.severity === severity && item.hash !== undefined && !shown.includes(item))
+    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  if (others.length === 0 || most < 2) return [];
+  const stepOf = (place: number): number => Math.floor((place * (most - 1)) / (others.length - 1));
+  const named = others.filter((_, place) => stepOf(place) !== stepOf(place - 1));
+  const more = others.length - named.length;
+  return [
+    { text: `${severity}, ${others.length.toLocaleString('en')} more by time: ` },
+    ...named.flatMap(({ shortHash = '', url }, n) => [...(n === 0 ? [] : [{ text: ' ' }]), { text: shortHash, url }]),
+    { text: more > 0 ? ` and ${more.toLocaleString('en')} more in the file.` : '.' },
+  ];
+};
 
 /** `🔴 CRITICAL · Vault A ×98` where so many are alike. */
 export const titleOf = ({ title, alike }: Pick<DigestItem, 'title' | 'alike'>): string =>

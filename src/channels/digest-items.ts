@@ -157,6 +157,7 @@ const candidateOf = (incident: readonly Read[], wording: Wording, timeZone: stri
     protocol: shorten(protocol, NAME_LIMIT),
     detectors: detectorNames(detections),
     message,
+    isOurs: first.text?.isOurs ?? false,
     ...transactionOf(finding, first.alert),
     time: at === undefined ? UNKNOWN : dateAndTime(at, timeZone),
     at,
@@ -189,18 +190,26 @@ function* placed(all: readonly Read[], wording: Wording, timeZone: string): Slic
 /** Up to this many items that are alike have a line each. More become one line, or a flood would hide everything else. */
 const FEW = 10;
 
+/** Alike is what the same detectors found in one place, whatever they say, unless something ranks one before another. */
+const keyOf = ({ title, said, detectors, reasons }: Placed['item']): string => {
+  const found = detectors.length === 0 ? said : detectors.toSorted();
+  return JSON.stringify([title, found, reasons.filter((reason) => !/^\d+ %$/.test(reason))]);
+};
+
+/** Nobody can tell from its words which of them is real. */
+const copiesText = (alike: number): string => `one of ${alike.toLocaleString('en')}: the explorer has only real ones`;
+
 /** One for each incident, the worst first. */
 export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
   const items = (yield* placed(all, wording, timeZone)).map(({ item }) => item);
-  const keyOf = ({ title, said }: Pick<DigestItem, 'title' | 'said'>): string => JSON.stringify([title, said]);
   const same = Map.groupBy(items, keyOf);
   const alikeOf = (item: (typeof items)[number], [first, ...others]: typeof items): number =>
     others.length < FEW ? 1 : item === first ? 1 + others.length : 0;
-  return yield* mapSliced(items, (item) => ({
-    ...item,
-    alike: alikeOf(item, same.get(keyOf(item)) ?? []),
-    remarks: item.reasons.filter((reason) => !isStated(item, reason)),
-  }));
+  return yield* mapSliced(items, (item) => {
+    const alike = alikeOf(item, same.get(keyOf(item)) ?? []);
+    const copies = alike > 1 && item.url !== undefined ? [copiesText(alike)] : [];
+    return { ...item, alike, remarks: [...copies, ...item.reasons.filter((reason) => !isStated(item, reason))] };
+  });
 }
 
 /** The incidents of what one message does not hold, the worst first: so it is in the first one. */

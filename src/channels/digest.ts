@@ -98,20 +98,22 @@ const noticeOf = (alerts: readonly Alert[]): string | undefined => {
   return notices.length === 0 ? undefined : notices.join(' ');
 };
 
-const contractsOf = ({ finding }: Reading): string[] => [
-  ...new Set(
-    finding.contracts.map(({ name, at }) => {
-      if (at === undefined) return name ?? UNKNOWN;
-      return name === undefined ? at.whole : `${name} (${at.whole})`;
-    }),
-  ),
-];
+type Named = Pick<Count, 'name' | 'url'>;
 
-function* originTable(readings: readonly Reading[]): Sliced<CountTable> {
-  const origins = yield* slice(() => readings.flatMap(({ finding }) => finding.origins));
-  const urls = new Map(origins.flatMap(({ whole, url }) => (url === undefined ? [] : [[whole, url] as const])));
-  const counts = yield* slice(() => countsOf(origins.map(({ whole }) => whole)));
-  return { title: 'Senders', counts: counts.map((count) => ({ ...count, url: urls.get(count.name) })) };
+const contractsOf = ({ finding }: Reading): Named[] => {
+  const named = finding.contracts.map(({ name, at }) => {
+    if (at === undefined) return { name: name ?? UNKNOWN };
+    return { name: name === undefined ? at.whole : `${name} (${at.whole})`, url: at.url };
+  });
+  return [...new Map(named.map((one) => [one.name, one])).values()];
+};
+
+/** Linked: the explorer's page of a contract or a sender has no transaction that somebody made up. */
+function* linkedTable(title: string, namedOf: () => Named[]): Sliced<CountTable> {
+  const named = yield* slice(namedOf);
+  const urls = new Map(named.map(({ name, url }) => [name, url]));
+  const counts = yield* slice(() => countsOf(named.map(({ name }) => name)));
+  return { title, counts: counts.map((count) => ({ ...count, url: urls.get(count.name) })) };
 }
 
 /** Protocols, detectors, contracts and origins, those that are involved. A detector counts once for each alert. */
@@ -121,12 +123,13 @@ function* tablesOf(all: readonly Read[]): Sliced<CountTable[]> {
   const detectors = yield* slice(() =>
     countsOf(readings.flatMap(({ detections }) => detections.map(({ name }) => name))),
   );
-  const contracts = yield* slice(() => countsOf(readings.flatMap(contractsOf)));
   return [
     { title: 'Protocols', counts: protocols },
     { title: 'Detectors', counts: detectors },
-    { title: 'Contracts', counts: contracts },
-    yield* originTable(readings),
+    yield* linkedTable('Contracts', () => readings.flatMap(contractsOf)),
+    yield* linkedTable('Senders', () =>
+      readings.flatMap(({ finding }) => finding.origins.map(({ whole, url }) => ({ name: whole, url }))),
+    ),
   ].filter(({ counts }) => counts.length > 0);
 }
 

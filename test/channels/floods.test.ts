@@ -165,6 +165,89 @@ describe.each(Object.entries(FLOODS))('a flood %s', (_what, flood) => {
   });
 });
 
+/** Like the drain in all that ranks it; only hash and sender differ. */
+const copy = (n: number, item: JsonObject = {}): Alert => {
+  const alert = drain();
+  return stormAlert(n, {
+    item: {
+      ...alert.item,
+      _id: `copy${n}`,
+      txHash: hashOf(n),
+      txOrigin: address(n),
+      txTimestamp: stormAlert(n).item.txTimestamp ?? '',
+      ...item,
+    },
+  });
+};
+
+const said = (message: string): JsonObject => ({
+  detections: fired(['drasticBalanceChange', 'flashLoan', 'reentrancy'], message),
+});
+
+/** Each as a flood of the drain's own words, and how many of a hundred transactions each kind names before anything is opened. */
+const COPIES: Record<string, (n: number) => Alert> = {
+  'word for word': (n) => copy(n),
+  'that state more': (n) => copy(n, said(`Vault balance dropped ${92 + (n % 8)} % in transaction ${n}`)),
+  'in other words': (n) => copy(n, said(`Vault ${'abcdefghij'[n % 10]}${n} was drained, all of it is lost`)),
+};
+const NAMED: Record<string, number> = { mail: 100, slack: 100, telegram: 30 };
+
+const copied = (of: (n: number) => Alert, count: number, at: number): Alert[] => {
+  const real = { ...drain(), item: { ...drain().item, txTimestamp: copy(at).item.txTimestamp ?? '' } };
+  return Array.from({ length: count }, (_, n) => of(n < at ? n : n + 1)).toSpliced(at, 0, real);
+};
+
+describe.each(Object.entries(COPIES))('copies of the drain %s', (_what, of) => {
+  test.each(Object.entries(NAMED))(
+    '%s names it, wherever it is, among those that one line stands for',
+    (name, least) => {
+      const { compose, shown } = CHANNELS[name] ?? expect.unreachable();
+      for (const at of name === 'telegram' ? [0, 99] : [0, 50, 99]) {
+        const alerts = copied(of, 99, at);
+        for (const format of ['rich', 'plain'] as const) {
+          const [first] = atOnce(compose({ alerts }, contextOf(format)));
+          const text = JSON.stringify(shown(first?.body as never));
+          const met = transactionsIn(text, alerts);
+          expect(met.length, `${at}, ${format}`).toBeGreaterThanOrEqual(least);
+          expect(met, `${at}, ${format}`).toContain(shortOf(hashOf(DRAIN)));
+          if (format === 'rich') expect(text).toContain('one of 100: the explorer has only real ones');
+        }
+      }
+    },
+  );
+
+  test('are counted where there is no room for all, and those that are named are from every time', () => {
+    const alerts = copied(of, 2999, 1000);
+    for (const name of Object.keys(NAMED)) {
+      const [first] = atOnce(CHANNELS[name]?.compose({ alerts }, contextOf('rich')) ?? slice(() => []));
+      const text = JSON.stringify(CHANNELS[name]?.shown(first?.body as never));
+      const met = transactionsIn(text, alerts);
+      const [begin, end] = [0, 2999].map((at) => shortOf(alerts[at]?.txHash ?? ''));
+      expect(met, name).toEqual(expect.arrayContaining([begin, end]));
+      const more = Number(/ and ([\d,]+) more in the file/.exec(text)?.[1]?.replaceAll(',', ''));
+      expect(met.length + more, name).toBe(3000);
+      const places = met
+        .map((hash) => alerts.findIndex(({ txHash = '' }) => shortOf(txHash) === hash))
+        .toSorted((a, b) => a - b);
+      const gaps = places.slice(1).map((place, index) => place - (places[index] ?? 0));
+      expect(Math.max(...gaps), name).toBeLessThanOrEqual(4 * Math.ceil(3000 / met.length));
+    }
+  });
+});
+
+test('the contract is linked, as its page at the explorer has no transaction that somebody made up', () => {
+  const { tables } = atOnce(
+    describeDigest(
+      copied((n) => copy(n), 20, 3),
+      wording,
+    ),
+  );
+  const contracts = tables.find(({ title }) => title === 'Contracts');
+  expect(contracts?.counts).toMatchObject([
+    { count: 21, url: expect.stringContaining('https://basescan.org/address/0x') },
+  ]);
+});
+
 describe('thousands', () => {
   test('have the drain in the first of the messages that they take', () => {
     const alerts = flooded((n) => dust(n), 2000, 2000);

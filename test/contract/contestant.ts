@@ -68,6 +68,8 @@ export interface Contestant<Step> {
   refusals: readonly Refusal<Step>[];
   /** People read it: names instead of ids, text made safe to show. */
   forPeople: boolean;
+  /** How a text from outside reads there. Default: as it is. */
+  written?(text: string): string;
   addressesOf(entry: ChannelEntry): Addresses;
   labelOf(address: string): string;
   /** Entries that name no usable address, in whole or in part. */

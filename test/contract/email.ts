@@ -14,6 +14,7 @@ const reply = (at: Reply['at'], code: number, says: string): Reply => ({ at, cod
 export const emailContestant: Contestant<Reply> = {
   kind: 'email',
   forPeople: true,
+  written: (text) => text.replaceAll('evil.example', 'evil[.]example'),
   addressesOf: email.addressesOf,
   labelOf: email.labelOf,
   badEntries: [

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { type ComposeContext, FORMATS, type Format } from '../../src/channels/channel.ts';
+import { shortHex } from '../../src/channels/content/foreign.ts';
 import { FEW } from '../../src/channels/incidents.ts';
 import { atOnce } from '../../src/chunks.ts';
 import { cleanLine } from '../../src/text.ts';
@@ -10,7 +11,7 @@ import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
 import { hashOf, oneIncident, storm } from '../support/parcels.ts';
 import { wordsOf } from '../support/words.ts';
-import type { Bench, Shown } from './contestant.ts';
+import type { Bench, Contestant, Shown } from './contestant.ts';
 
 const nobody = (): AbortSignal => new AbortController().signal;
 
@@ -24,11 +25,13 @@ const hashes = (alerts: readonly Alert[]): string[] => alerts.flatMap(({ txHash 
 /** `70 more are not listed here.` */
 const leftOut = (text: string): number => Number(/(\d[\d,]*) more/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
 
-/** `most`: the largest parcel that the kind gets. */
 export const describeSeveral = <Step>(
   openTestCommand: () => Promise<Bench<Step>>,
   context: ComposeContext,
-  most = Number.POSITIVE_INFINITY,
+  {
+    largestParcel: most = Number.POSITIVE_INFINITY,
+    written = (text) => text,
+  }: Pick<Contestant<Step>, 'largestParcel' | 'written'>,
 ): void => {
   /** Composes a parcel, sends all of it, and gives what was composed and what people have. */
   const deliver = async (alerts: Alert[], { format = 'rich', to = 0 }: { format?: Format; to?: number } = {}) => {
@@ -101,6 +104,18 @@ export const describeSeveral = <Step>(
       expect(named(everything(shown))).toHaveLength(3000);
     });
 
+    test('of many that are copies the message itself names the first and the last, and many between', async () => {
+      const count = Math.min(100, most);
+      const item = { protocol: 'Vault', assets: [{ address: `0x${'c'.repeat(40)}`, descriptor: 'Main vault' }] };
+      const copies = storm(count).map((alert) => ({ ...alert, protocol: 'Vault', item: { ...alert.item, ...item } }));
+      const { shown } = await deliver(copies);
+      const [{ text = '', active = [] } = {}] = shown;
+      const seen = `${text} ${active.join(' ')}`;
+      const met = copies.filter(({ txHash = '' }) => seen.includes(txHash) || seen.includes(shortHex(txHash)));
+      expect(met).toEqual(expect.arrayContaining(copies.filter((_, at) => at === 0 || at === count - 1)));
+      expect(met.length).toBeGreaterThanOrEqual(Math.min(30, count));
+    });
+
     test('samples and history are never among the news', async () => {
       const past = storm(20).map((alert) => ({ ...alert, id: `past${alert.id}`, replay: true }));
       const sample = inspectionAlert({ item: { _id: 'sample' }, type: 'test.sample' });
@@ -125,7 +140,7 @@ export const describeSeveral = <Step>(
       }));
       const { shown } = await deliver([...alerts, notificationAlert(hostile, { protocol: hostile })]);
       const text = everything(shown);
-      for (const word of wordsOf(cleanLine(hostile))) expect(text).toContain(word);
+      for (const word of wordsOf(written(cleanLine(hostile)))) expect(text).toContain(word);
       expect(named(text)).toEqual(hashes(alerts));
       const active = shown.flatMap((message) => message.active);
       expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);

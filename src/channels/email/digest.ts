@@ -2,6 +2,7 @@
 import type { Sliced } from '../../chunks.ts';
 import { cleanLine, escapeHtml, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
+import { type Line, lineText } from '../content/content.ts';
 import { shortenHex } from '../content/foreign.ts';
 import {
   type Count,
@@ -11,6 +12,7 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  othersLine,
   titleOf,
   topOf,
   worstOf,
@@ -20,6 +22,8 @@ import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, sm
 
 /** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
 export const INLINE_MAX = 20;
+/** Transactions that are named besides: linked, they take 55 kB. */
+const NAMED_MAX = 300;
 /** The worst items, shown first and with the messages of their detectors. */
 const WORST_MAX = 3;
 const SAID_LIMIT = 400;
@@ -33,8 +37,8 @@ interface Shown {
   worst: ShownItem[];
   tables: { title: string; rows: Count[]; more: number }[];
   others: ShownItem[];
-  /** Says where the other items are, or where everything is in full. */
-  rest: string;
+  /** Names what has no line, and says where the other items are, or where everything is in full. */
+  rest: Line;
 }
 
 const saidIn = ({ gist, message, happened }: DigestItem): string[] => {
@@ -58,10 +62,15 @@ const shownOf = (content: DigestContent, file: string): Shown => {
     others: shown
       .slice(WORST_MAX)
       .map((item) => ({ ...item, saidLines: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
-    rest:
-      more > 0
-        ? `${more.toLocaleString('en')} more: the attached ${file} lists all ${items.length.toLocaleString('en')} with what was said.`
-        : `What was said of each: in the attached ${file}.`,
+    rest: [
+      ...othersLine(content, shown, NAMED_MAX),
+      {
+        text:
+          more > 0
+            ? `\n${more.toLocaleString('en')} more: the attached ${file} lists all ${items.length.toLocaleString('en')} with what was said.`
+            : `\nWhat was said of each: in the attached ${file}.`,
+      },
+    ],
   };
 };
 
@@ -129,6 +138,9 @@ const itemHtml = (item: ShownItem): string =>
 const itemsHtml = (title: string, items: readonly ShownItem[]): string =>
   items.length === 0 ? '' : [subtitle(title), ...items.map(itemHtml)].join('\n');
 
+const restHtml = ({ rest }: Shown): string =>
+  smallHtml(rest.map(({ text, url }) => linked(escapeHtml(text), url)).join(''), '0 0 12px');
+
 const preheaderOf = ({ worst: [worst] }: Shown): string =>
   worst === undefined ? '' : `The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.said}`;
 
@@ -143,7 +155,7 @@ const digestHtml = (content: DigestContent, shown: Shown, subject: string, foote
         ...(content.notice === undefined ? [] : [noticeHtml(content.notice)]),
       ].join('\n'),
       [...shown.tables.map(tableHtml), period(content)].join('\n'),
-      joined([itemsHtml('The others', shown.others), small(shown.rest, '0 0 12px')]),
+      joined([itemsHtml('The others', shown.others), restHtml(shown)]),
     ],
   });
 
@@ -167,7 +179,7 @@ const digestText = ({ title, span, why, notice = '' }: DigestContent, shown: Sho
     `${span}\n${wrap(why)}`,
     shown.others.length === 0 ? '' : 'The others',
     ...shown.others.map(itemText),
-    wrap(shown.rest),
+    wrap(lineText(shown.rest).trim()),
     footer,
   );
 

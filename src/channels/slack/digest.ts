@@ -5,7 +5,7 @@ import type { Alert } from '../../alert.ts';
 import { chunksOf, packed, type Sliced } from '../../chunks.ts';
 import { cleanLine, quotedLines, shorten } from '../../text.ts';
 import type { ComposeContext, Format } from '../channel.ts';
-import type { Detection } from '../content/content.ts';
+import { type Detection, lineText } from '../content/content.ts';
 import { shortenHex } from '../content/foreign.ts';
 import { unsaid } from '../content/heading.ts';
 import { wordingOf } from '../content/reading.ts';
@@ -17,6 +17,7 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  othersLine,
   titleOf,
   topOf,
   worstOf,
@@ -115,6 +116,8 @@ const SAID_LIMIT = 300;
 const MESSAGE_LIMIT = 1000;
 /** How many of the worst items are shown at length: the first number that leaves enough room. */
 const WORST = [3, 0] as const;
+/** Transactions that are named besides: linked where there is room for that. */
+const NAMED_MAX = 400;
 /** Above these numbers blocks never have room, so they are not even tried: a storm has thousands of alerts. */
 const WHOLE_MAX = LIMITS.blocks / 2;
 const LIST_MAX = 200;
@@ -183,7 +186,7 @@ const listOf = (
 /** Undefined where Slack would refuse it. */
 const bodyOf = (
   content: DigestContent,
-  worst: readonly RichTextBlock[],
+  worst: readonly KnownBlock[],
   attachments: MessageAttachment[],
 ): SlackBody | undefined => {
   const blocks = [titleBlock(content.title), ...worst, ...countBlocks(content)];
@@ -191,11 +194,19 @@ const bodyOf = (
   return fits(blocks, attachments) ? { text, blocks, attachments } : undefined;
 };
 
-/** With as many of the worst items as there is room for beside the rest; undefined if there is none even without them. */
-const withWorst = (content: DigestContent, attachments: MessageAttachment[]): SlackBody | undefined => {
+/** With as many of the items as there is room for; undefined if there is none. `hasFile`: it lists what is not named. */
+const withWorst = (
+  content: DigestContent,
+  attachments: MessageAttachment[],
+  hasFile: boolean,
+): SlackBody | undefined => {
   for (const count of WORST) {
-    const found = bodyOf(content, worstOf(content, count).map(gistItem), attachments);
-    if (found) return found;
+    const worst = worstOf(content, count);
+    const others = hasFile ? othersLine(content, worst, NAMED_MAX) : [];
+    for (const line of [others, [{ text: lineText(others) }], []]) {
+      const found = bodyOf(content, [...worst.map(gistItem), ...linesBlock([line])], attachments);
+      if (found) return found;
+    }
   }
   return undefined;
 };
@@ -219,14 +230,17 @@ const wholeBody = (content: DigestContent): SlackBody | undefined => {
 function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
   const file = yield* digestFile(content);
   const where = `All ${content.alerts.toLocaleString('en')}, each with its hash, are in a file in this message's thread: ${file.name}`;
-  const whole = withWorst(content, colored(content.tone, [context(where)]));
+  const whole = withWorst(content, colored(content.tone, [context(where)]), true);
   return whole && { ...whole, file };
 }
 
 function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: boolean): Sliced<SlackBody | undefined> {
   if (!mayAttach && alerts.length > LIST_MAX) return undefined;
   const content = yield* describe(alerts);
-  return wholeBody(content) ?? (mayAttach ? yield* bodyWithFile(content) : withWorst(content, listOf(content, lineOf)));
+  return (
+    wholeBody(content) ??
+    (mayAttach ? yield* bodyWithFile(content) : withWorst(content, listOf(content, lineOf), false))
+  );
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   digestFile,
   itemLine,
   nameOf,
+  othersLine,
   titleOf,
   topOf,
   worstOf,
@@ -185,6 +186,9 @@ const worstIn = (content: DigestContent, others: readonly Block[]): readonly Dig
 /** So many of the worst come before the counts of detectors, contracts and origins. */
 const WORST_MIN = 3;
 
+/** Around the transactions that are named besides, and of each: ` 0x5033…5ccb`. */
+const [NAMED_ROOM, HASH_ROOM] = [60, 12];
+
 /** Why it comes this way is not cut for the counts, which the file has. */
 const captionOf = (content: DigestContent, format: Format, now: number): Block[] => {
   const head = titleBlock(content, IN_CAPTION);
@@ -199,9 +203,12 @@ const captionOf = (content: DigestContent, format: Format, now: number): Block[]
   const tables = [4, 2, 1].find((some) => worstIn(content, [head, notice, tailWith(some)]).length >= least) ?? 0;
   const tail = tailWith(tables);
   const worst = worstIn(content, [head, notice, tail]);
+  const topAs = (as: Format): Block[] => [head, ...worst.flatMap((item) => topBlocks(item, IN_CAPTION, as))];
+  const room = CAPTION_LIMIT - lengthOf(linesIn([...topAs('plain'), notice, tail])) - NAMED_ROOM;
+  const others = lineOf(othersLine(content, worst, Math.floor(room / HASH_ROOM)), now);
   const blocksAs = (as: Format): Block[] => [
-    head,
-    ...worst.flatMap((item) => topBlocks(item, IN_CAPTION, as)),
+    ...topAs(as),
+    { lines: others.length === 0 ? [] : [others] },
     notice,
     ...apart([tail]),
   ];

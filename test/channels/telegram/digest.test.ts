@@ -117,7 +117,7 @@ Senders: SHORT ×8
     const parsed = read(only(compose(several(6))));
     expect(parsed.entities.flatMap(({ url }) => url ?? [])).toEqual([
       ...several(5).map((_, n) => `${EXPLORER}tx/${hashOf(n)}`),
-      expect.stringMatching(/^https:\/\/basescan\.org\/address\//),
+      ...['contract', 'sender'].map(() => expect.stringMatching(/^https:\/\/basescan\.org\/address\//)),
     ]);
     expect(textsIn(parsed, 'code')).toEqual(several(6).map((_, n) => hashOf(n)));
     expect(textsIn(parsed, 'blockquote')).toEqual(
