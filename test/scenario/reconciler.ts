@@ -1,7 +1,7 @@
 /** Compares both ends of the sandbox: what had to arrive where, and what did. */
 import { findTxHashes, type ProducedEvent, type ReceivedEvent } from '../../src/sandbox/events.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { wordsOf } from '../support/words.ts';
+import { squeezed, wordsOf } from '../support/words.ts';
 
 /** One line is one item at one destination: `KIND DESTINATION ITEM`. */
 export interface Balance {
@@ -75,7 +75,9 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
     const { text, txHashes } = event;
     if (CONTINUATION.test(text) || ANNOUNCEMENT.test(text)) return [];
     const shown = readable(event);
-    const told = [...messages].filter(([, words]) => words.every((word) => shown.includes(word))).map(([each]) => each);
+    const mail = event.kind === 'email' ? squeezed(shown) : undefined;
+    const isTold = (word: string): boolean => shown.includes(word) || (mail?.includes(squeezed(word)) ?? false);
+    const told = [...messages].filter(([, words]) => words.every(isTold)).map(([each]) => each);
     const named = new Set(told.flatMap(findTxHashes));
     const others = txHashes.filter((hash) => !named.has(hash));
     if (told.length > 0) return [...told, ...others];

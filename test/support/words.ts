@@ -10,3 +10,7 @@ export const wordsOf = (text: string): string[] =>
     .split(BETWEEN)
     .filter((word) => word !== '')
     .map((word) => word.slice(0, LONGEST));
+
+/** A mail's text without the marks of quotes, and without what `defang.ts` puts into words: all of it without spaces. */
+export const squeezed = (text: string): string =>
+  text.replaceAll(/^> ?/gm, '').replaceAll(/\s+/g, '').replaceAll('[.]', '.');

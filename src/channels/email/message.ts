@@ -14,6 +14,7 @@ import { describeDigest } from '../digest.ts';
 import type { DigestContent } from '../digest-content.ts';
 import { messagesOf } from '../incidents.ts';
 import type { MailBody } from './body.ts';
+import { defang, defangContent, defangDigest } from './defang.ts';
 import { digestParts } from './digest.ts';
 import { withAcknowledgeLink } from './page.ts';
 import { singleParts } from './single.ts';
@@ -145,7 +146,7 @@ const NAME_LIMIT = 120;
 const listOf = (alerts: readonly Alert[]): MailBody['list'] => {
   const names = new Set(alerts.map(({ service, protocol }) => JSON.stringify([service, protocol])));
   const [{ protocol } = { protocol: '' }] = alerts;
-  const name = names.size === 1 ? shorten(cleanLine(protocol) || UNKNOWN, NAME_LIMIT) : SEVERAL;
+  const name = names.size === 1 ? shorten(defang(cleanLine(protocol)) || UNKNOWN, NAME_LIMIT) : SEVERAL;
   return { label: labelFor(name), name };
 };
 
@@ -170,12 +171,20 @@ const whatOf = ({ prefix, word, where }: Content): string =>
 function* retold(alerts: readonly Alert[], heard: number, wording: Wording): Sliced<Content> {
   const { isTitled: _, ...whole } = yield* describeIncident(alerts, wording);
   const { title, where, subject, said, headline } = yield* describeNews(alerts, heard, wording);
-  return { ...whole, title, where, subject, said, headline };
+  return { ...whole, ...defangContent({ title, where, subject, said, headline, isOurs: false }) };
 }
+
+/** A template of the config words what was defanged before: its own words and links stay as they are. */
+const mailWording = (context: ComposeContext): Wording => {
+  const { presentation, ...wording } = wordingOf(context);
+  const { templates } = presentation;
+  const apply: typeof templates.apply = (content, alert) => templates.apply(defangContent(content), alert);
+  return { ...wording, presentation: { ...presentation, templates: { apply } } };
+};
 
 /** One mail for each incident, or one digest if there are many. */
 export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Message<MailBody>[]> => {
-  const wording = wordingOf(context);
+  const wording = mailWording(context);
   const commonOf = (tone: Tone, alerts: readonly Alert[], destination: Destination) => ({
     date: context.sentAt,
     // A replay is history, and nobody is woken by it again.
@@ -197,7 +206,7 @@ export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Me
       };
     },
     digest: function* (alerts, destination) {
-      const content = yield* describeDigest(alerts, wording, context.storm);
+      const content = yield* defangDigest(yield* describeDigest(alerts, wording, context.storm));
       const subject = subjectOf(digestHeadline(content), content.id);
       const parts = yield* digestParts(content, subject, digestFooter(destination), context.format);
       return { subject, ...parts, ...commonOf(content.tone, alerts, destination) };
