@@ -121,6 +121,8 @@ const compile = (glob: Glob): Step[] => {
 };
 
 const createMatcher = (glob: string): ((text: string) => boolean) => {
+  // The default of `protocols.include`.
+  if (glob === '*') return () => true;
   const steps = compile([...glob]);
 
   /** Every step that can be next once one of `starts` is. */

@@ -18,7 +18,7 @@ interface UnlockedTrack {
   /** Its position in Redis, where nobody has moved it meanwhile. */
   stored: number;
   /** Identities dated before this are forgotten; absent: none. */
-  forgetBefore?: number;
+  forgetBefore?: number | undefined;
 }
 
 /** `changed`: the cursor is another one by now. Else the date of the track's oldest alert that is still on its way. */

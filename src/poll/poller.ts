@@ -158,6 +158,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
   const { pages, lock, now, settings, cursors, commits, memory } = dependencies;
   const ingest = createIngest(dependencies);
   const commit = createCommit(dependencies);
+  const noItems = createItemMemory(0, settings);
 
   /** Takes the lock on the way. What Redis has under it decides whether what is remembered is still so: else `changed`. */
   const takeLock = async (reading: Reading): Promise<'locked' | 'changed' | 'busy'> => {
@@ -260,8 +261,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
     /** Reads what is new and queues it. Throws where the service or Redis failed; nothing is lost by that. */
     poll: async (stream: Stream, signal: AbortSignal): Promise<PollResult> => {
       const reading: Reading = {
-        ...{ stream, tracks: tracksOf(stream), signal, loaded: [] },
-        items: createItemMemory(0, settings),
+        ...{ stream, tracks: tracksOf(stream), signal, loaded: [], items: noItems },
       };
       try {
         const result = await readUnlocked(reading);

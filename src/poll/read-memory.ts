@@ -139,7 +139,7 @@ export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, sett
   /** What is moved from now on is written next time. */
   const takeMoved = (): Writing[] => {
     const all = [...moved].flatMap((entry) =>
-      entry.of.tracks.map((one) => ({ ...entry, one, cursor: { ...one.cursor } })),
+      entry.of.tracks.map((one) => ({ stream: entry.stream, of: entry.of, one, cursor: { ...one.cursor } })),
     );
     moved.clear();
     return all;
@@ -167,10 +167,10 @@ export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, sett
 
   const write = async (all: readonly Writing[]): Promise<void> => {
     const asked = server;
-    const tracks = all.map(({ one: { track, stored, isSwept }, cursor }) => ({
-      ...{ track, cursor, stored },
-      ...(isSwept ? { forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor } : {}),
-    }));
+    const tracks = all.map(({ one: { track, stored, isSwept }, cursor }) => {
+      const forgetBefore = isSwept ? Math.min(cursor.position, cursor.sweptTo) - floor : undefined;
+      return { track, cursor, stored, forgetBefore };
+    });
     const answers = await commits.finishUnlocked(asked, tracks);
     // Another Redis: what it lacks has to be read again.
     if (answers === undefined && server === asked) forgetAll();

@@ -2,6 +2,7 @@
  * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
  * the monotonic clock: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
  */
+import { getOrCreate } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
 
@@ -56,11 +57,9 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatc
     /** This daemon has read these to the end. */
     note: (tracks: readonly Track[]): void => {
       for (const track of tracks) {
-        const read = { seen: undefined, readAt: monotonic(), wasRead: true };
-        const before = known.get(trackKey(track));
         // In place: a new one at each poll would outlive the young generation each time.
-        if (before === undefined) known.set(trackKey(track), read);
-        else Object.assign(before, read);
+        const one = getOrCreate(known, trackKey(track), (): Known => ({ seen: undefined, readAt: 0, wasRead: true }));
+        [one.seen, one.readAt, one.wasRead] = [undefined, monotonic(), true];
       }
     },
     /** How it stands with all tracks of a service. */

@@ -26,6 +26,7 @@ const beforeSecond = (at: number): number => Math.floor(at / 1000) * 1000 - 1;
  */
 export const notAhead = (cursor: Cursor, clock: number): Cursor => {
   const position = Math.max(cursor.start, Math.min(cursor.position, clock));
+  if (position === cursor.position && cursor.sweptTo <= clock) return cursor;
   return { ...cursor, position, sweptTo: cursor.sweptTo > clock ? position : cursor.sweptTo };
 };
 

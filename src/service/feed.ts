@@ -112,7 +112,7 @@ async function* ownPages(
   const asked = plainName(protocol);
   const isAsked = (item: Item): boolean => plainName(item.protocol) === asked;
   for await (const read of pages) {
-    const odd = oddOf(read.items, settings);
+    const odd = read.items.length === 0 ? [] : oddOf(read.items, settings);
     const page = odd.length === 0 ? read : { ...read, malformed: [...read.malformed, ...odd] };
     if (page.items.every(isAsked)) yield page;
     else {
@@ -134,10 +134,10 @@ async function* withUnlisted(
   clock: ServiceClock,
   { listed = async () => NONE }: FeedSettings,
 ): AsyncGenerator<FeedPage> {
-  const asked = new Set(protocols.map(plainName));
   const isNew = ({ dates }: Item): boolean =>
     Object.values(dates).some((at) => Math.abs(clock.now() - at) < LISTED_WITHIN_MS);
   for await (const page of pages) {
+    const asked = new Set(page.items.length === 0 ? [] : protocols.map(plainName));
     const others = page.items.filter((item) => !asked.has(plainName(item.protocol)) && !isNew(item));
     const names = others.length === 0 ? NONE : await listed();
     const unlisted = names.size === 0 ? [] : others.filter(({ protocol }) => !names.has(plainName(protocol)));

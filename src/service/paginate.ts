@@ -31,8 +31,7 @@ const createSieve = <T>(identify: (item: T) => string) => {
           repeated: page.items.filter((_, index) => !areNew[index]),
           malformed: page.malformed.filter((_, index) => areNew[page.items.length + index]),
         },
-        // Most pages are empty, and a digest costs more than all else that is done with them.
-        isRepeat: !isNew(pages, keys.length === 0 ? '' : contentId(...keys.toSorted())),
+        isRepeat: !isNew(pages, contentId(...keys.toSorted())),
       };
     },
   };
@@ -199,11 +198,11 @@ export async function* walkPages<T>(
   identify: (item: T) => string,
   { maxPages = MOST_PAGES, maxItems = MOST_ITEMS, numbering = {}, ...options }: WalkOptions = {},
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
-  const sieve = createSieve(identify);
   const { page: first, pageSize } = await fetchFirst(fetchPage, options.pageSize);
   const firstMeasured = measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY);
+  if (isEmpty(first)) return yield { ...first, ...firstMeasured, repeated: [], isRepeat: false };
+  const sieve = createSieve(identify);
   yield { ...sieve.take(first).news, ...firstMeasured, isRepeat: false };
-  if (isEmpty(first)) return;
 
   const later = createPages({ fetchPage, first, pageSize, most: options.pageSize, countNew: sieve.countNew });
   const lesson = createLesson(numbering, first, later.isResized);
