@@ -181,9 +181,6 @@ export const destinationId = (kind: ChannelKind, address: string): string => `${
 /** Identity of the sender (a token, a mail server) that the destinations of a kind share. */
 export const senderId = (kind: string): string => `sender-${kind}`;
 
-/** The name of a protocol's line at a destination, by its fairness key: 8 hex digits. */
-export const lineId = (key: string): string => digest(8, [key]);
-
 /** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
 export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
 

@@ -20,13 +20,11 @@ export interface Pace {
   rate: Rate;
 }
 
-/** The messages of one protocol that wait at one destination: those after `served`, up to `last`. */
-export interface Line {
-  readonly name: string;
+/** The messages of one round that wait at one destination: those after `served`, up to `last`. */
+export interface Round {
+  readonly round: number;
   readonly served: number;
   readonly last: number;
-  /** Since when the service lists the protocol, as far as that is known. */
-  readonly since?: string;
 }
 
 export interface RateState {
@@ -40,15 +38,22 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
-  /** The protocols whose messages wait for slots. */
-  readonly lines: readonly Line[];
+  /** Those in which messages wait, the lowest first. */
+  readonly rounds: readonly Round[];
+  /** The round that was served last; those before its time do not count. */
+  readonly round: number;
+  /** An older daemon looks for these, which it kept for protocols. */
+  readonly lines: readonly never[];
   /** When the state was last changed. */
   readonly at: number;
   /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
   readonly latest: readonly number[];
 }
 
-export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, lines: [], at: 0, latest: [] };
+export const EMPTY_STATE: RateState = {
+  ...{ tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, at: 0, latest: [] },
+  ...{ rounds: [], round: 0, lines: [] },
+};
 
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
 export const NEAR_MS = 20;
@@ -140,7 +145,7 @@ export const reserve = (state: RateState, now: number, rate: Rate, held?: Slot):
 /** The slot of this moment, where it is free and nobody waits for it; else the same state. */
 export const take = (state: RateState, now: number, rate: Rate): { state: RateState; slot: Slot | undefined } => {
   const freeAt = freeFrom(state, rate);
-  const isAwaited = state.lines.length > 0 && now - freeAt <= LATE_MS;
+  const isAwaited = state.rounds.length > 0 && now - freeAt <= LATE_MS;
   if (freeAt > now + NEAR_MS || isAwaited) return { state, slot: undefined };
   const taken = next(state, now, rate);
   return { state: taken.state, slot: slotAt(taken.at, state) };

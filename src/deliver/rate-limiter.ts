@@ -21,7 +21,7 @@ import {
   rest,
   take,
 } from './rate-limit-rule.ts';
-import { type Held, type Queued, queue } from './slot-turns.ts';
+import { type Asking, type Queued, queue } from './slot-turns.ts';
 
 /** A state as it was read or written; `version` is the store's own word for it. */
 export interface KeptState {
@@ -55,7 +55,7 @@ return false`;
 
 const keptOf = (text: string): KeptState => ({
   version: createHash('sha1').update(text).digest('hex'),
-  state: text === '' ? EMPTY_STATE : (JSON.parse(text) as RateState),
+  state: { ...EMPTY_STATE, ...(text !== '' && (JSON.parse(text) as RateState)) },
 });
 
 const NOTHING = keptOf('');
@@ -78,6 +78,9 @@ const KEEP_MS = 86_400_000;
 
 /** States that a process remembers, so that the usual request is one command. */
 const MOST_REMEMBERED = 5000;
+
+/** Lines whose latest round a process remembers; one that is forgotten begins anew. */
+const MOST_LINES = 50_000;
 
 /** Redis is asked about a destination without a rate once in this time, so another daemon's hold shows that much later. */
 const RECENT_MS = 1000;
@@ -111,6 +114,7 @@ export const createRateLimiter = ({
   monotonic?(): number;
 }) => {
   const remembered = createBoundedMap<string, { kept: KeptState; at: number }>(MOST_REMEMBERED);
+  const rounds = createBoundedMap<string, number>(MOST_LINES);
 
   /** Steps that change nothing are compared, too: another daemon may have moved the slots. */
   const write = async (steps: readonly Step[], id: string): Promise<readonly unknown[]> => {
@@ -157,8 +161,16 @@ export const createRateLimiter = ({
         return isDigest && taken.slot ? { ...taken, state: rest(taken.state, at) } : taken;
       }),
     /** The slot of this moment, if it is the turn of this line; else a ticket, with which to ask again. */
-    queue: (paced: Paced, rate: Rate, line: string, held: Held): Promise<Queued> =>
-      commit(paced, (state, at) => queue(state, at, rate, line, held)),
+    queue: (paced: Paced, rate: Rate, line: string, asking: Omit<Asking, 'last'>): Promise<Queued> => {
+      const key = `${paced.id} ${line}`;
+      let last: number | undefined;
+      return commit(paced, (state, at) => {
+        last ??= rounds.get(key) ?? Number.NEGATIVE_INFINITY;
+        const { joined, ...found } = queue(state, at, rate, { ...asking, last });
+        if (joined !== undefined) rounds.set(key, joined);
+        return found;
+      });
+    },
     /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
     hold: (paced: Paced, until: number, rate?: Rate): Promise<Slot> =>
       commit(paced, (state, at) => hold(state, at, until, rate)),

@@ -1,13 +1,11 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
-import type { Destination } from '../alert.ts';
-import { lineId } from '../item.ts';
+import { type Destination, protocolKey, TOCSIN } from '../alert.ts';
 import { nextOf } from '../queue/fairness.ts';
 import type { ParcelJob, Slot } from '../queue/job.ts';
 import { delayUntil } from '../time.ts';
 import { pause } from '../waiting.ts';
 import { NEAR_MS, type Pace, type Rate } from './rate-limit-rule.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { MAIN_LINE } from './slot-turns.ts';
 
 interface SenderTurnsDependencies {
   /** The sender's next slot: when it comes, in epoch milliseconds. */
@@ -115,6 +113,8 @@ const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== und
 const isPatient = ({ alerts, slot }: ParcelJob): boolean =>
   slot === undefined && alerts.length > 0 && alerts.every(({ replay }) => replay);
 
+const OWN_KEY = protocolKey({ service: TOCSIN, protocol: TOCSIN });
+
 /** How long a patient job waits for a slot that is free: longer each time, as many may wait for the same one. */
 const PATIENCE = { firstMs: 1000, longestMs: 20_000 };
 
@@ -157,8 +157,8 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
   const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
     const { ticket: _ticket, ...others } = job;
     const isMain = job.batchNumber !== undefined && pace.id === job.destination.id;
-    const line = isMain ? MAIN_LINE : lineId(job.fairnessKey);
-    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, line, job);
+    const asking = { ...job, isMain, isOwn: job.fairnessKey === OWN_KEY };
+    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, isMain ? 'main' : job.fairnessKey, asking);
     return slot ? withSender(others, slot) : { isNow: false, runAt: ticket.at, data: { ...job, ticket } };
   };
 

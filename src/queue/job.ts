@@ -35,9 +35,9 @@ export interface Slot {
   shift: number;
 }
 
-/** A message's number in its line at a destination with a rate; travels with the job that waits. */
+/** A message's number in its round at a destination with a rate; travels with the job that waits. */
 export interface Ticket {
-  line: string;
+  round: number;
   number: number;
   /** When it asks again, in epoch milliseconds. */
   at: number;

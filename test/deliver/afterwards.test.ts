@@ -180,7 +180,7 @@ test('while it waits for its send slot, the message is neither recalled nor comp
     sendSlots: {
       reserve: async (data) => {
         done.push('asked');
-        return { isNow: false, runAt: NOW + 5000, data: { ...data, ticket: { line: 'a', number: 1, at: NOW + 5000 } } };
+        return { isNow: false, runAt: NOW + 5000, data: { ...data, ticket: { round: 1, number: 1, at: NOW + 5000 } } };
       },
       hold: async () => ({ at: NOW, shift: 0 }),
     },

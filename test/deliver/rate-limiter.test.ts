@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
+import { EMPTY_STATE, type Rate } from '../../src/deliver/rate-limit-rule.ts';
 import {
   createRateLimiter,
   createRateStateStore,
@@ -80,7 +80,7 @@ describe('requests of one daemon', () => {
   test('of which one destination does not hold up another', async () => {
     const { redis, prefix } = openTestRedis();
     const rateLimiter = daemonOn(redis, prefix);
-    const ids = every(1, 20).map((n) => ({ id: `webhook:${n}` }));
+    const ids = range(1, 20).map((n) => ({ id: `webhook:${n}` }));
     const reserved = await Promise.all([...ids, ...ids].map((paced) => rateLimiter.reserve(paced, { perSecond: 1 })));
     expect(ats(reserved)).toEqual([...ids.map(() => 0), ...ids.map(() => 1000)]);
   });
@@ -157,7 +157,7 @@ describe('two daemons', () => {
     expect(ats([await one.reserve(PACED, rate)])).toEqual([33_000]);
   });
 
-  test('lines are of both: a message has one place, and a ticket of one holds at the other', async () => {
+  test('rounds are of both: a message has one place, and a ticket of one holds at the other', async () => {
     const { redis, prefix } = openTestRedis();
     const time = { now: NOW };
     const [one, other] = [daemonOn(redis, prefix, () => time.now), daemonOn(redis, prefix, () => time.now)];
@@ -165,18 +165,40 @@ describe('two daemons', () => {
     const all = [
       await one.queue(PACED, rate, 'a', {}),
       await one.queue(PACED, rate, 'a', {}),
-      await other.queue(PACED, rate, 'a', {}),
+      await one.queue(PACED, rate, 'a', {}),
       await other.queue(PACED, rate, 'b', {}),
     ];
     const asked = all.map(({ slot, ticket }) => (slot ?? ticket).at - NOW);
-    expect(asked).toEqual([0, 1000, 2000, 2000]);
+    expect(asked).toEqual([0, 1000, 2000, 1000]);
     const [, first, second, quiet] = all.map(({ ticket }) => ticket);
     time.now += 1000;
-    expect((await other.queue(PACED, rate, 'a', { ticket: first })).slot?.at).toBe(NOW + 1000);
-    time.now += 1000;
-    expect((await one.queue(PACED, rate, 'a', { ticket: second })).ticket?.at).toBe(NOW + 3000);
+    expect((await other.queue(PACED, rate, 'a', { ticket: first })).ticket?.at).toBe(NOW + 2000);
     expect(await one.take(PACED, rate)).toBeUndefined();
-    expect((await one.queue(PACED, rate, 'b', { ticket: quiet })).slot?.at).toBe(NOW + 2000);
+    expect((await one.queue(PACED, rate, 'b', { ticket: quiet })).slot?.at).toBe(NOW + 1000);
+    time.now += 1000;
+    expect((await other.queue(PACED, rate, 'a', { ticket: second })).ticket?.at).toBe(NOW + 3000);
+    expect((await other.queue(PACED, rate, 'a', { ticket: first })).slot?.at).toBe(NOW + 2000);
+  });
+
+  test('a daemon that does not know what waits of a line gives it a turn in the present round, and no more', async () => {
+    const { redis, prefix } = openTestRedis();
+    const [one, other] = [daemonOn(redis, prefix), daemonOn(redis, prefix)];
+    const rate = { perSecond: 1 };
+    for (const _ of range(1, 20)) await one.queue(PACED, rate, 'a', {});
+    for (const _ of range(1, 3)) await other.queue(PACED, rate, 'a', {});
+    const { ticket } = await one.queue(PACED, rate, 'b', {});
+    expect((ticket?.at ?? 0) - NOW).toBeLessThanOrEqual(2000);
+  });
+
+  test('a state that an older daemon wrote is read, and it can read ours', async () => {
+    const { redis, prefix } = openTestRedis();
+    const { rounds: _, round: __, ...older } = EMPTY_STATE;
+    const lines = [{ name: 'a', served: 3, last: 5 }];
+    await redis.set(`${prefix}:rate:${PACED.id}`, JSON.stringify({ ...older, tat: NOW + 1000, lines }));
+    const rateLimiter = daemonOn(redis, prefix);
+    expect((await rateLimiter.queue(PACED, { perSecond: 1 }, 'a', {})).ticket?.at).toBe(NOW + 1000);
+    await rateLimiter.queue({ id: 'other' }, { perSecond: 1 }, 'a', {});
+    expect(JSON.parse((await redis.get(`${prefix}:rate:other`)) ?? '')).toMatchObject({ lines: [] });
   });
 
   test('what Redis forgot is not remembered', async () => {

@@ -20,9 +20,15 @@ interface Sent {
   slot: number;
 }
 
+const lastOf = (rounds: ReadonlyMap<string, number>, line: string): { last?: number } => {
+  const last = rounds.get(line);
+  return last === undefined ? {} : { last };
+};
+
 /** `late`: how late each run of a job is, in milliseconds; used in turns. */
 const simulate = (rate: Rate, jobs: readonly Job[], late: readonly number[] = [0], begin = EMPTY_STATE) => {
   let state = begin;
+  const rounds = new Map<string, number>();
   const waiting = jobs.map((job) => ({ ...job }));
   const sent: Sent[] = [];
   let runs = 0;
@@ -33,8 +39,9 @@ const simulate = (rate: Rate, jobs: readonly Job[], late: readonly number[] = [0
     runs += 1;
     if (runs > 100 * jobs.length) throw new Error('the jobs do not come to an end');
     const now = job.at;
-    const found = queue(state, now, rate, job.line, job);
+    const found = queue(state, now, rate, { ...job, ...lastOf(rounds, job.line) });
     state = found.state;
+    if (found.joined !== undefined) rounds.set(job.line, found.joined);
     const { slot, ticket } = found.slot;
     if (slot) sent.push({ line: job.line, now, slot: slot.at });
     else if (!job.isGone) waiting.push({ ...job, ticket, at: ticket.at + (late[runs % late.length] ?? 0) });
@@ -49,7 +56,7 @@ describe('a slot', () => {
     const { sent, runs, state } = simulate({ perSecond: 1 }, jobsOf('a', 60));
     expect(sent.map(({ slot }) => slot)).toEqual(range(0, 59).map((n) => n * 1000));
     expect(runs).toBe(119);
-    expect(state.lines).toEqual([]);
+    expect(state.rounds).toEqual([]);
   });
 
   test('goes to the lines in turns, whatever waits in one of them', () => {
@@ -79,22 +86,22 @@ describe('a slot', () => {
 
   test('is after a wait that the provider named, and after the rest that follows a digest', () => {
     const rate = { perSecond: 1 };
-    const { state } = queue(EMPTY_STATE, 0, rate, 'a');
-    const { ticket = { line: '', number: 0, at: 0 } } = queue(state, 0, rate, 'a').slot;
-    const waits = hold(queue(state, 0, rate, 'a').state, 500, 30_000, rate).state;
+    const { state } = queue(EMPTY_STATE, 0, rate, {});
+    const { ticket = { round: 0, number: 0, at: 0 } } = queue(state, 0, rate, {}).slot;
+    const waits = hold(queue(state, 0, rate, {}).state, 500, 30_000, rate).state;
     // The message that was refused is sent first; it counts.
-    expect(queue(waits, ticket.at, rate, 'a', { ticket }).slot.ticket?.at).toBe(31_000);
-    expect(queue(rest(state, 900), 1000, rate, 'a').slot.ticket?.at).toBe(1900);
+    expect(queue(waits, ticket.at, rate, { ticket }).slot.ticket?.at).toBe(31_000);
+    expect(queue(rest(state, 900), 1000, rate, {}).slot.ticket?.at).toBe(1900);
   });
 
   test('of which nobody came in time is not used as it is, so nothing piles up', () => {
     const rate = { perSecond: 10 };
     const { sent } = simulate(rate, [...jobsOf('a', 50).map((job) => ({ ...job, at: 0 }))], [0]);
     const begun = simulate(rate, jobsOf('a', 1)).state;
-    const waiting = range(1, 50).reduce((state) => queue(state, 1, rate, 'a').state, begun);
+    const waiting = range(1, 50).reduce((state) => queue(state, 1, rate, {}).state, begun);
     const after = simulate(
       rate,
-      range(1, 50).map((number) => ({ line: 'a', at: 60_000, ticket: { line: 'a', number: number + 1, at: 100 } })),
+      range(1, 50).map((number) => ({ line: 'a', at: 60_000, ticket: { round: 0, number: number + 1, at: 100 } })),
       [0],
       waiting,
     );
@@ -105,7 +112,7 @@ describe('a slot', () => {
   test('that is free is not taken by who does not wait, while others do', () => {
     const rate = { perSecond: 1 };
     const { state } = simulate(rate, jobsOf('a', 1));
-    const awaited = queue(state, 500, rate, 'a').state;
+    const awaited = queue(state, 500, rate, {}).state;
     expect(take(awaited, 1000, rate)).toEqual({ state: awaited, slot: undefined });
     expect(take(state, 1000, rate).slot?.at).toBe(1000);
     expect(take(awaited, 1001 + LATE_MS, rate).slot?.at).toBe(1001 + LATE_MS);
@@ -114,8 +121,8 @@ describe('a slot', () => {
   test('that is held of an older daemon is used, until it was missed', () => {
     const rate = { perSecond: 1 };
     const slot = { at: 5000, shift: 0 };
-    expect(queue(EMPTY_STATE, 5000 + LATE_MS, rate, 'a', { slot }).slot).toEqual({ slot });
-    expect(queue(EMPTY_STATE, 5001 + LATE_MS, rate, 'a', { slot }).slot.slot?.at).toBe(5001 + LATE_MS);
+    expect(queue(EMPTY_STATE, 5000 + LATE_MS, rate, { slot }).slot).toEqual({ slot });
+    expect(queue(EMPTY_STATE, 5001 + LATE_MS, rate, { slot }).slot.slot?.at).toBe(5001 + LATE_MS);
   });
 });
 
@@ -139,7 +146,7 @@ describe('however jobs come, and however late', () => {
       fc.property(RATES, LATE, JOBS, (rate, late, jobs) => {
         const { sent, runs, state } = simulate(rate, jobs, late);
         expect(sent).toHaveLength(jobs.length);
-        expect(state.lines).toEqual([]);
+        expect(state.rounds).toEqual([]);
         const slots = sent.map(({ slot }) => slot).toSorted((a, b) => a - b);
         const mostWithin = (ms: number): number =>
           Math.max(...slots.map((from) => slots.filter((at) => at >= from && at < from + ms).length));
@@ -189,11 +196,11 @@ describe('a slot that a job holds', () => {
   const held = { at: 3_600_000, shift: 0 };
 
   test('is not waited for where it lies beyond all that is reserved: a clock was set back', () => {
-    expect(queue(EMPTY_STATE, 0, { perSecond: 1 }, 'a', { slot: held }).slot.slot?.at).toBe(0);
+    expect(queue(EMPTY_STATE, 0, { perSecond: 1 }, { slot: held }).slot.slot?.at).toBe(0);
   });
 
   test('is waited for where the provider named a wait until then', () => {
     const { state, slot } = hold(EMPTY_STATE, 0, 3_600_000);
-    expect(queue(state, 0, { perSecond: 1 }, 'a', { slot }).slot.slot?.at).toBe(3_600_000);
+    expect(queue(state, 0, { perSecond: 1 }, { slot }).slot.slot?.at).toBe(3_600_000);
   });
 });
