@@ -89,10 +89,11 @@ describe('a message of a protocol that has little waiting', () => {
 
 const CHAT = '-1001234567890';
 
-/** Jobs of batches for one chat and its topics, at a daemon's send slots in Redis; the clock stands still. */
+/** Jobs of batches for one chat and its topics, at a daemon's send slots in Redis; the clock stands still by itself. */
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const now = () => 1_800_000_000_000;
+  const time = { now: 1_800_000_000_000 };
+  const now = () => time.now;
   const store = createRateStateStore(redis, prefix);
   const counts = { commands: 0 };
   const compareAndSet: typeof store.compareAndSet = (...all) => {
@@ -106,7 +107,7 @@ const setUp = () => {
     batchJob(destinationOf('telegram', topic === 0 ? CHAT : `${CHAT}/${topic}`), 1, [
       makeAlert(topic, { service, protocol, context }),
     ]);
-  return { counts, reserve, jobOf, slotsUntil: (runAt: number) => Math.ceil((runAt - now()) / SLOT_MS) };
+  return { time, counts, reserve, jobOf, slotsUntil: (runAt: number) => Math.ceil((runAt - now()) / SLOT_MS) };
 };
 
 test('in Redis: decoys with all topics of a chat hold up neither another protocol there nor what Tocsin says', async () => {
@@ -133,6 +134,19 @@ test('in Redis: a decoy with all topics of a chat, and the chat last, holds up n
   const { reserve, jobOf, slotsUntil } = setUp();
   for (const topic of range(1, 300)) await reserve(jobOf('decoy', topic));
   expect(slotsUntil((await reserve(jobOf('decoy', 0))).runAt)).toBeLessThanOrEqual(2);
+});
+
+test('in Redis: who is late is next, also where a decoy far behind has had a slot meanwhile', async () => {
+  const { time, reserve, jobOf } = setUp();
+  const decoys = [];
+  for (const topic of range(1, 1500)) decoys.push(await reserve(jobOf(`decoy ${topic % 150}`, topic)));
+  const heard = [await reserve(jobOf('victim', 0)), await reserve(jobOf(TOCSIN, 2001, {}, TOCSIN))];
+  time.now += 120_000;
+  expect(await reserve(decoys.at(-1)?.data ?? expect.unreachable())).toMatchObject({ isNow: true });
+  for (const { data } of heard) {
+    time.now += 1000;
+    expect(await reserve(data)).toMatchObject({ isNow: true });
+  }
 });
 
 test('in Redis: decoys with plus addresses of a mailbox count to its rate, and take turns with who writes to the mailbox', async () => {

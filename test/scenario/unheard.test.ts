@@ -41,7 +41,7 @@ test('the old readers hear of a change before the decoys that fill the topics of
   const telegram = (...contacts: string[]) => [{ name: 'telegram', contacts }];
   const { world, service, told, critical } = await watch(
     ['Vault'],
-    { channels: { telegram: { rateLimit: { perSecond: 5 } } } },
+    { channels: { telegram: { rateLimit: { perSecond: 5, burst: 1 } } } },
     { kinds: ['email', 'telegram'], channels: telegram(CHAT) },
   );
   const posts = () => world.sandbox.receivers.telegram.received();
