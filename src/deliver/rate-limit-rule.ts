@@ -38,11 +38,11 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
-  /** Those in which messages wait, the lowest first. */
+  /** Those in which messages wait, see `slot-turns.ts`; the lowest first. */
   readonly rounds: readonly Round[];
-  /** The round that was served last; those before its time do not count. */
+  /** The one that is served. */
   readonly round: number;
-  /** An older daemon looks for these, which it kept for protocols. */
+  /** What an older daemon had in the place of rounds: it fails without. */
   readonly lines: readonly never[];
   /** When the state was last changed. */
   readonly at: number;

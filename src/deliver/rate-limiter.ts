@@ -79,7 +79,7 @@ const KEEP_MS = 86_400_000;
 /** States that a process remembers, so that the usual request is one command. */
 const MOST_REMEMBERED = 5000;
 
-/** Lines whose latest round a process remembers; one that is forgotten begins anew. */
+/** Lines whose latest round a process remembers: those of protocols at destinations. One that is forgotten begins anew. */
 const MOST_LINES = 50_000;
 
 /** Redis is asked about a destination without a rate once in this time, so another daemon's hold shows that much later. */

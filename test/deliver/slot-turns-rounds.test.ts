@@ -131,7 +131,12 @@ describe('in a round', () => {
   const listed = (line: string, listedSince: string): Job => ({ line, asking: { listedSince } });
 
   test('who is listed longer is first, but has no more turns', () => {
-    const jobs = [listed('new', '2026-12-31'), listed('old', '2026-01-01'), listed('old', '2026-01-01'), ...linesOf(['x'])];
+    const jobs = [
+      listed('new', '2026-12-31'),
+      listed('old', '2026-01-01'),
+      listed('old', '2026-01-01'),
+      ...linesOf(['x']),
+    ];
     expect(orderOfLines([...jobs, listed('older', '2025-01-01')])).toBe('older old new x old');
   });
 
