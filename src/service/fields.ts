@@ -72,10 +72,14 @@ export const optional = <K extends string, V>(name: K, value: V | undefined): { 
 const MOST_DEEP = 500;
 export const TOO_DEEP = `nested more than ${MOST_DEEP} deep`;
 
-const isDeeper = (value: JsonValue, left: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (left === 0 || Object.values(value).some((inner) => isDeeper(inner, left - 1)));
+/** Asked of every value that the service gives: it makes no lists. */
+const isDeeper = (value: JsonValue | undefined, left: number): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  if (left === 0) return true;
+  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, left - 1));
+  for (const key in value) if (isDeeper(value[key], left - 1)) return true;
+  return false;
+};
 
 const cut = (value: JsonValue, left: number): JsonValue => {
   if (typeof value !== 'object' || value === null) return value;
