@@ -29,8 +29,8 @@ export interface PostRequest {
 
 export interface PostResponse {
   status: number;
-  /** Lower-cased names. */
-  headers: Record<string, string>;
+  /** Lower-cased names; what was sent several times is a list. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   /** At most 16 KiB of the answer, decoded as UTF-8. */
   text: string;
 }
@@ -61,11 +61,6 @@ const targetOf = (text: string, guard: Guard): URL => {
   if (refusal !== undefined) throw blocked(url.hostname, refusal);
   return url;
 };
-
-const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
-  );
 
 /**
  * One request and its answer. The status decides the outcome: if the body then breaks off, stalls or never ends, only
@@ -105,7 +100,7 @@ const exchange = (
         request = controller;
       },
       onResponseStart(_controller, status, responseHeaders) {
-        if (status >= 200) answer = { status, headers: flatten(responseHeaders) };
+        if (status >= 200) answer = { status, headers: responseHeaders };
       },
       onResponseData(controller, chunk) {
         chunks.push(chunk);
@@ -133,8 +128,8 @@ const httpDate = (text: string): number =>
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN;
 
 /** `Retry-After` as milliseconds from `nowMs`: seconds or an HTTP date, from 0 to one hour; undefined for anything else. */
-export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {
-  const text = (header ?? '').trim();
+export const retryAfterMs = (header: string | string[] | undefined, nowMs: number): number | undefined => {
+  const text = String(header ?? '').trim();
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
   return Number.isNaN(waitMs) ? undefined : Math.ceil(Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS));
 };

@@ -105,7 +105,7 @@ export const createAccessTokens = (
     const { 'retry-after': wait } = answer.headers;
     if (status < 200 || status > 299) {
       refreshToken = config.refreshToken.reveal();
-      throw refused(host, status, fields, retryAfterMs(String(wait ?? ''), now()));
+      throw refused(host, status, fields, retryAfterMs(wait, now()));
     }
     if (typeof fields.refresh_token === 'string' && fields.refresh_token !== '') refreshToken = fields.refresh_token;
     return tokenIn(host, fields, now());

@@ -63,7 +63,7 @@ const meaningOf = (status: number, isSigned: boolean): Verdict => {
 
 const detailOf = ({ status, headers: { location } }: PostResponse, address: string): string => {
   if (status === GONE) return ', so it is disabled until an operator enables it';
-  const target = isRedirect(status) && location !== undefined ? URL.parse(location, address) : null;
+  const target = isRedirect(status) && location !== undefined ? URL.parse(String(location), address) : null;
   return target === null ? '' : `, a redirect to ${target.host}; redirects are not followed`;
 };
 
