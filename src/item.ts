@@ -10,6 +10,7 @@ import {
   type JsonValue,
   type Source,
 } from './alert.ts';
+import { getOrCreate } from './bounded-map.ts';
 import type { ServiceBound } from './errors.ts';
 import { beginningOf } from './text.ts';
 
@@ -97,11 +98,8 @@ export const LARGEST_ITEM = 256 * 1024;
 const sizes = new WeakMap<JsonObject, number>();
 
 /** Bytes of its JSON. Each item is measured once. */
-export const itemSize = (item: JsonObject): number => {
-  const known = sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
-  sizes.set(item, known);
-  return known;
-};
+export const itemSize = (item: JsonObject): number =>
+  getOrCreate(sizes, item, () => Buffer.byteLength(JSON.stringify(item)));
 
 /** How much is kept of a text in it, and of a list. */
 interface Room {

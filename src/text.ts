@@ -1,5 +1,5 @@
 /** Text from outside, made safe to show, also as HTML: no control, direction or invisible characters; cuts are visible to the reader. */
-import { createBoundedMap } from './bounded-map.ts';
+import { createBoundedMap, getOrCreate } from './bounded-map.ts';
 
 /** Everything that ends a line somewhere becomes a line feed: a field must not fake a line of ours. */
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
@@ -33,14 +33,8 @@ const memory = createBoundedMap<string, string>(MEMORY.texts);
 const cleaned = (text: string): string =>
   text.replace(LINE_ENDS, '\n').replace(INVISIBLE, '').replace(PILED_MARKS, '$1').replace(BLANK_LINES, '\n\n').trim();
 
-const remembered = (text: string): string => {
-  if (text.length > MEMORY.length) return cleaned(text);
-  const known = memory.get(text);
-  if (known !== undefined) return known;
-  const found = cleaned(text);
-  memory.set(text, found);
-  return found;
-};
+const remembered = (text: string): string =>
+  text.length > MEMORY.length ? cleaned(text) : getOrCreate(memory, text, () => cleaned(text));
 
 /** Several lines of text, made safe to show. */
 export const cleanText = (text: string): string => (PLAIN.test(text) ? text.trim() : remembered(text));

@@ -3,6 +3,7 @@
  * kind that people read.
  */
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../alert.ts';
+import { getOrCreate } from '../bounded-map.ts';
 import { chunksOf, type Sliced } from '../chunks.ts';
 import { messageId } from '../item.ts';
 import type { Message } from './channel.ts';
@@ -32,11 +33,7 @@ const newKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): st
 const keys = new WeakMap<Alert, string>();
 
 /** Found once for each alert: a digest of thousands asks several times. */
-const incidentKey = (alert: Alert): string => {
-  const key = keys.get(alert) ?? newKey(alert);
-  keys.set(alert, key);
-  return key;
-};
+const incidentKey = (alert: Alert): string => getOrCreate(keys, alert, () => newKey(alert));
 
 /** Alerts by transaction, in the order of each incident's first alert. */
 export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];

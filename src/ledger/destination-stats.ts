@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
-import { createBoundedMap } from '../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../bounded-map.ts';
 import { mapInChunks } from '../chunks.ts';
 import { askEach, execute } from '../redis/pipeline.ts';
 import { HOUR_MS, iso } from '../time.ts';
@@ -60,9 +60,7 @@ export const createLatencies = (redis: Redis | Cluster, prefix: string) => {
     /** Counts deliveries that ended at `at` (epoch milliseconds). Nothing is written yet. */
     gather: (at: number, latenciesMs: readonly number[]): void => {
       if (latenciesMs.length === 0) return;
-      const key = keyOf(at);
-      const counts = gathered.get(key) ?? new Map<string, number>();
-      gathered.set(key, counts);
+      const counts = getOrCreate(gathered, keyOf(at), () => new Map());
       const step = Math.floor((at % HOUR_MS) / STEP_MS);
       for (const ms of latenciesMs) {
         const field = `${step}:${binOf(ms)}`;

@@ -4,7 +4,7 @@
  * Pure.
  */
 import { type Alert, isAnnouncement, SOURCES } from '../alert.ts';
-import { createBoundedMap } from '../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../bounded-map.ts';
 import { iso } from '../time.ts';
 import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
 
@@ -24,15 +24,12 @@ type Time = number | string;
 /** The texts of times that were asked for last: those of one page, or of one moment, are mostly the same. */
 const times = createBoundedMap<string, Time>(1000);
 
-const timeOf = (at: string): Time => {
-  const known = times.get(at);
-  if (known !== undefined) return known;
-  const ms = Date.parse(at);
-  // 0 means something else.
-  const time = Number.isNaN(ms) || ms === 0 || iso(ms) !== at ? at : ms;
-  times.set(at, time);
-  return time;
-};
+const timeOf = (at: string): Time =>
+  getOrCreate(times, at, () => {
+    const ms = Date.parse(at);
+    // 0 means something else.
+    return Number.isNaN(ms) || ms === 0 || iso(ms) !== at ? at : ms;
+  });
 
 const textOf = (at: Time): string => (typeof at === 'number' ? iso(at) : at);
 

@@ -1,4 +1,5 @@
 /** Times as a reader's clock shows them. Pure. */
+import { getOrCreate } from '../../bounded-map.ts';
 import { clock, iso } from '../../time.ts';
 import { type Line, lineText, type Piece } from './content.ts';
 
@@ -8,17 +9,16 @@ const LOCALES = ['en-GB', 'en-US', 'en-AU', 'en-IN'];
 /** One takes half a millisecond to make. */
 const formatters = new Map<string, readonly Intl.DateTimeFormat[]>();
 
-const formattersOf = (timeZone: string): readonly Intl.DateTimeFormat[] => {
-  const options: Intl.DateTimeFormatOptions = {
-    timeZone,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    timeZoneName: 'short',
-  };
-  const known = formatters.get(timeZone) ?? LOCALES.map((locale) => new Intl.DateTimeFormat(locale, options));
-  formatters.set(timeZone, known);
-  return known;
-};
+const formattersOf = (timeZone: string): readonly Intl.DateTimeFormat[] =>
+  getOrCreate(formatters, timeZone, () => {
+    const options: Intl.DateTimeFormatOptions = {
+      timeZone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+      timeZoneName: 'short',
+    };
+    return LOCALES.map((locale) => new Intl.DateTimeFormat(locale, options));
+  });
 
 interface ClockTime {
   /** `2026-11-22` */

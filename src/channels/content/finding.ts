@@ -4,7 +4,7 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type Alert, hasFired, isSample, type JsonObject, type JsonValue } from '../../alert.ts';
-import { createBoundedMap } from '../../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import { cleanLine } from '../../text.ts';
 import { parseTime } from '../../time.ts';
 import { addressLink, type Chain, type Chains, isAddress, transactionLink } from '../chains.ts';
@@ -27,9 +27,7 @@ const checksums = createBoundedMap<string, string>(5000);
  */
 export const checksumAddress = (address: string): string => {
   const lower = address.slice(2).toLowerCase();
-  const known = checksums.get(lower) ?? mixedCase(lower);
-  checksums.set(lower, known);
-  return known;
+  return getOrCreate(checksums, lower, () => mixedCase(lower));
 };
 
 /** A hash or an address. */

@@ -1,6 +1,6 @@
 /** How each receiver is reached (its format, its credentials and headers, and connections), and which secrets sign for it. */
 import { hash, hkdfSync } from 'node:crypto';
-import { createBoundedMap } from '../../bounded-map.ts';
+import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { type ConnectionTo, createConnections, settingsIn } from '../../connection/settings.ts';
 import { webLabel } from '../address.ts';
@@ -96,8 +96,6 @@ export const createSecretFinder = <T>(
     const named = namedOf(address);
     if (named.length > 0) return named;
     if (!deriveSecrets) return common;
-    const derived = remembered.get(address) ?? secret.map((one) => make(deriveSecret(one.reveal(), address)));
-    remembered.set(address, derived);
-    return derived;
+    return getOrCreate(remembered, address, () => secret.map((one) => make(deriveSecret(one.reveal(), address))));
   };
 };
