@@ -144,7 +144,7 @@ export interface Channel<Body = unknown> {
   compose(parcel: Parcel, context: ComposeContext): Sliced<Message<Body>[]>;
   /** A receipt from this address has a `handle`. Default: none has. */
   givesHandle?(address: string): boolean;
-  /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
+  /** Sends once, in the time that `signal` gives. Resolves when the provider accepted it; throws a `DeliveryError` otherwise. */
   send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /**
    * Replaces an earlier message by `message`, without notifying anybody again. Left out where the kind cannot do it. Throws

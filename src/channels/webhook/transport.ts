@@ -3,7 +3,6 @@ import { proxyHost } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { reachProxy } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
-import { startDeadline } from '../../net.ts';
 import { listText } from '../../text.ts';
 import type { Channel, ChannelDependencies, CreateChannel, Message, Receipt } from '../channel.ts';
 import { networkFailure } from '../failures.ts';
@@ -49,13 +48,11 @@ const createRequests = (
   const keysOf = createSecretFinder(config, signingKey);
   const namedKeysOf = createNamedSecretFinder(config, signingKey);
 
-  const moduleFor = ({ destination: { address } }: Message<WebhookBody>) => formatOf(settingsFor(address).format);
-
   const request = async (
     { id, destination: { address } }: Message<WebhookBody>,
     part: WebhookRequest,
     signal: AbortSignal,
-  ): Promise<string | undefined> => {
+  ): Promise<Receipt> => {
     const { format, headers, credentials, connectionTo } = settingsFor(address);
     const module = formatOf(format);
     const completed = module.complete?.(part, { address, credentials }) ?? {};
@@ -80,18 +77,9 @@ const createRequests = (
     if (response.status < 200 || response.status > 299) {
       throw refusalOf(response, { ...module, address, isSigned: keys.length > 0, nowMs: now() });
     }
-    return module.idIn?.(response);
-  };
-
-  const requestInTime = async (
-    message: Message<WebhookBody>,
-    part: WebhookRequest,
-    signal: AbortSignal,
-  ): Promise<Receipt> => {
-    const deadline = startDeadline(signal, config.timeout);
-    const providerId = await request(message, part, deadline.signal).finally(deadline.end);
+    const providerId = module.idIn?.(response);
     if (providerId === undefined) return {};
-    const canBeAmended = moduleFor(message).amending !== undefined && IN_PATH.test(providerId);
+    const canBeAmended = module.amending !== undefined && IN_PATH.test(providerId);
     return { providerId, ...(canBeAmended ? { handle: providerId } : {}) };
   };
 
@@ -101,15 +89,15 @@ const createRequests = (
       const index = Number(message.progress ?? 0);
       const part = message.body[index];
       if (part === undefined) return { isUnsent: true };
-      const receipt = await requestInTime(message, part, signal);
+      const receipt = await request(message, part, signal);
       return { ...receipt, ...(index + 1 < message.body.length ? { progress: String(index + 1) } : {}) };
     },
     amend: async (handle: string, message: Message<WebhookBody>, signal: AbortSignal): Promise<Receipt> => {
-      const { amending } = moduleFor(message);
+      const { amending } = formatOf(settingsFor(message.destination.address).format);
       const [part, ...others] = message.body;
       if (amending === undefined || part === undefined || others.length > 0)
         throw new DeliveryError('bad-message', 'the receiver cannot change a message', { code: 'not_amended' });
-      return requestInTime(message, amending(part, handle), signal);
+      return request(message, amending(part, handle), signal);
     },
   };
 };
