@@ -1,7 +1,7 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
 import type { Alert } from '../alert.ts';
 import type { Growth, Message } from '../channels/channel.ts';
-import { composeAgain, plainer, withoutButtons } from './compose.ts';
+import { composeAgain, plainer } from './compose.ts';
 import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier } from './thread-store.ts';
 
@@ -50,8 +50,9 @@ const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptI
 const tryIt = async (
   input: AttemptInput,
   about: readonly Alert[],
-  { attempt, withButtons = withoutButtons }: MessageDependencies,
+  { attempt, withButtons }: MessageDependencies,
 ): Promise<AttemptResult> => {
+  if (withButtons === undefined) return attempt(input);
   const { message, sent } = await withButtons(input.message, about, input.amends !== undefined);
   const result = await attempt({ ...input, message });
   const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
