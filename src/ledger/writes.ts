@@ -8,7 +8,7 @@
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
-import { askEach, execute } from '../redis/pipeline.ts';
+import { askEach } from '../redis/pipeline.ts';
 import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
 import {
   ALERT_FIELD,
@@ -222,26 +222,26 @@ export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =
 
   /** Gives those that another change came between; they know what that one wrote. */
   const write = async (attempted: readonly Attempted[]): Promise<Attempted[]> => {
-    const batch = redis.pipeline();
     const written: { one: Attempted; text: string }[] = [];
     for (const one of attempted) {
       one.before = parsed(one);
       const next = one.change.next(one.before);
       if (next === undefined) continue;
-      // The others were recorded when they were queued.
-      if (one.before === undefined) recordAlert(batch, keys, one.change.alert);
       written.push({ one, text: encodeRecord(next) });
     }
-    const chunks = chunksOf(written, CHUNK);
-    for (const chunk of chunks) {
+    // The others were recorded when they were queued.
+    const unrecorded = written.filter(({ one }) => one.before === undefined);
+    if (unrecorded.length > 0)
+      await askEach(redis, unrecorded, (batch, { one }) => recordAlert(batch, keys, one.change.alert));
+    const answers: (string | null)[] = [];
+    for (const chunk of chunksOf(written, CHUNK)) {
       const own = [keys.waiting, ...chunk.flatMap(({ one: { change } }) => keysOf(change.alert))];
       const args = chunk.flatMap(({ one: { change, text: before = '' }, text }) => [
         ...[change.destination.id, before, text, change.alert.id, isOld(change.alert)],
       ]);
-      batch.eval(CHANGE, own.length, ...own, ...args);
+      // Alone, as a pipeline is made with a field for each of BullMQ's scripts, which takes longer than this command.
+      answers.push(...((await redis.eval(CHANGE, own.length, ...own, ...args)) as (string | null)[]));
     }
-    if (written.length === 0) return [];
-    const answers = (await execute(batch)).slice(-chunks.length).flat() as (string | null)[];
     return written.flatMap(({ one, text }, index) => {
       const other = answers[index] ?? null;
       one.text = other ?? text;
