@@ -161,7 +161,10 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const wait = async (timeoutMs: number): Promise<{ error: unknown; arrivals: number }> => {
           const bench = await openTestCommand(timeoutMs);
           bench.script('hang');
-          const error = await failure(bench, send(bench, inspectionAlert(), { signal: AbortSignal.timeout(timeoutMs) }));
+          const error = await failure(
+            bench,
+            send(bench, inspectionAlert(), { signal: AbortSignal.timeout(timeoutMs) }),
+          );
           // A busy machine may need all of a short timeout to get there.
           if (bench.arrivals() === 0 && timeoutMs < LONG_MS) return wait(timeoutMs * 10);
           return { error, arrivals: bench.arrivals() };
