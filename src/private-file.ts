@@ -21,15 +21,16 @@ const refusePlantedLink = async (directory: string): Promise<void> => {
   throw new UsageError(`${directory} is a link that another user has made (uid ${found.uid}): remove it`);
 };
 
-const isDirectory = async (path: string): Promise<boolean> =>
-  (await stat(path).catch(() => undefined))?.isDirectory() === true;
-
 /** With its parents. Node's own way never ends where the parent is there and takes no directory, as in /proc. */
 export const makeDirectory = async (directory: string, mode: number): Promise<void> => {
-  if (await isDirectory(directory)) return;
-  if (dirname(directory) !== directory) await makeDirectory(dirname(directory), mode);
-  await mkdir(directory, { mode }).catch(async (error: unknown) => {
-    if (!(await isDirectory(directory))) throw error;
+  const make = (): Promise<void> =>
+    mkdir(directory, { mode }).catch(async (error: unknown) => {
+      if ((await stat(directory).catch(() => undefined))?.isDirectory() !== true) throw error;
+    });
+  await make().catch(async (error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    await makeDirectory(dirname(directory), mode);
+    await make();
   });
 };
 

@@ -129,7 +129,7 @@ const allowPrivate = async (
   if (closed.length === 0) return true;
   const hosts = [...new Set(closed.map(({ address }) => URL.parse(address)?.host ?? ''))];
   const { title } = kindFacts(closed[0]?.kind ?? 'webhook').setup;
-  const question = `${title} to ${listText(hosts, MOST_HOSTS)}, which is no public https address: send them all the same?`;
+  const question = `${title} to ${listText(hosts, MOST_HOSTS)}: no public https address; send them all the same?`;
   if (!isAllowed && (context.ask === undefined || !(await askWhether(setup, question, false)))) return false;
   draft.allowed.push(...closed.map(({ address }) => address));
   return true;

@@ -7,11 +7,11 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { JOB_OPTIONS } from '../../src/queue/settings.ts';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
-import { startDaemonProgram } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
 import { startProxy } from '../support/proxy.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
-import { ask, type RunningDaemon } from './daemons.ts';
+import type { RunningDaemon } from './daemons.ts';
 import { PROTOCOLS, startWorld } from './world.ts';
 
 interface Ready {
@@ -123,42 +123,42 @@ test.concurrent('providers and a proxy that cannot be reached any more show with
   expect(await are('ok')()).toBe(true);
 });
 
-/** Of a loop, in milliseconds: it may stand still for so long, and then for so long before the daemon ends. */
-const [STANDS, ENDS] = [2000, 8000];
+test.concurrent('a loop that stands still ends the daemon with 75, and the log says which', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack'] });
+  const file = join(world.dataDir, 'tocsin.yaml');
+  await writeFile(file, world.configText, { mode: 0o600 });
+  const main = fileURLToPath(new URL('../support/impatient.ts', import.meta.url));
+  // Every loop stands still for longer than that.
+  const environment = { ...world.environment, LOOP_BOUND_MS: '1', LOOP_END_MS: '1' };
+  const daemon = startProgram(['run', '--config', file], environment, onFinished, main);
+  expect(await daemon.ended).toBe(75);
+  const [said] = daemon.log('the daemon cannot go on');
+  expect(said?.reason).toMatch(/^the loop '[a-z:]+' has not run for \d+ s$/);
+});
 
-test.concurrent('a queue that lets nothing through fails /livez; it passes when jobs come through, and ends the daemon with 75 when none do', async ({
+test.concurrent('a queue that somebody has paused is a trouble until it goes on, and restarts nobody', async ({
   onTestFinished: onFinished,
 }) => {
   const config = { channels: { slack: { timeout: '500ms' } } };
   const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack'], config });
-  const file = join(world.dataDir, 'tocsin.yaml');
-  await writeFile(file, world.configText, { mode: 0o600 });
-  const main = fileURLToPath(new URL('../support/impatient.ts', import.meta.url));
-  const environment = { ...world.environment, LOOP_BOUND_MS: `${STANDS}`, LOOP_END_MS: `${ENDS}` };
-  const daemon = await startDaemonProgram(file, environment, onFinished, main);
+  const daemon = await world.start({ limits: { canaryLateMs: 1000, lastingMs: 1000 }, maintenanceEveryMs: 300 });
   const redis = new Redis(world.redisUrl, { maxRetriesPerRequest: null });
   const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
   onFinished(async () => {
     await queue.close();
     redis.disconnect();
   });
-  const isLive = async (): Promise<boolean> => (await ask(`${daemon.url}/livez`)).status === 200;
-  await until('it lives', isLive);
+  const isTold = async () => (await daemon.status()).troubles.some(({ name }) => name === 'queue');
   await queue.pause();
-  const stuck = await until('it is stuck', async () => {
-    const answer = await ask(`${daemon.url}/livez`);
-    return answer.status === 503 ? answer.text : undefined;
-  });
-  expect(stuck).toMatch(/"name": "deliver:slack",\s+"status": "stuck"/);
-  await until('its worker is restarted', () => daemon.log('a worker takes no jobs; it is restarted').length > 0);
+  await until('it is a trouble', isTold);
+  expect((await daemon.ask('/livez')).status).toBe(200);
   await queue.resume();
-  await until('it lives again', isLive);
+  await until('it is no trouble any more', async () => !(await isTold()));
   world.critical('Vault');
   await world.delivered();
-  await queue.pause();
-  expect(await daemon.ended).toBe(75);
-  const [said] = daemon.log('the daemon cannot go on');
-  expect(said?.reason).toMatch(/^the loop 'deliver:slack' has not run for \d+ s$/);
+  expect(daemon.logText()).not.toContain('it is restarted');
 });
 
 test.concurrent('every metric has a standard prefix or ours, and the counts are those of the reconciler', async ({
