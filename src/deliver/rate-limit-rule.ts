@@ -42,8 +42,6 @@ export interface RateState {
   readonly rounds: readonly Round[];
   /** The one that is served. */
   readonly round: number;
-  /** What an older daemon had in the place of rounds: it fails without. */
-  readonly lines: readonly never[];
   /** When the state was last changed. */
   readonly at: number;
   /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
@@ -52,7 +50,7 @@ export interface RateState {
 
 export const EMPTY_STATE: RateState = {
   ...{ tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, at: 0, latest: [] },
-  ...{ rounds: [], round: 0, lines: [] },
+  ...{ rounds: [], round: 0 },
 };
 
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */

@@ -55,7 +55,7 @@ return false`;
 
 const keptOf = (text: string): KeptState => ({
   version: createHash('sha1').update(text).digest('hex'),
-  state: { ...EMPTY_STATE, ...(text !== '' && (JSON.parse(text) as RateState)) },
+  state: text === '' ? EMPTY_STATE : (JSON.parse(text) as RateState),
 });
 
 const NOTHING = keptOf('');

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import { EMPTY_STATE, type Rate } from '../../src/deliver/rate-limit-rule.ts';
+import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
 import {
   createRateLimiter,
   createRateStateStore,
@@ -188,17 +188,6 @@ describe('two daemons', () => {
     for (const _ of range(1, 3)) await other.queue(PACED, rate, 'a', {});
     const { ticket } = await one.queue(PACED, rate, 'b', {});
     expect((ticket?.at ?? 0) - NOW).toBeLessThanOrEqual(2000);
-  });
-
-  test('a state that an older daemon wrote is read, and it can read ours', async () => {
-    const { redis, prefix } = openTestRedis();
-    const { rounds: _, round: __, ...older } = EMPTY_STATE;
-    const lines = [{ name: 'a', served: 3, last: 5 }];
-    await redis.set(`${prefix}:rate:${PACED.id}`, JSON.stringify({ ...older, tat: NOW + 1000, lines }));
-    const rateLimiter = daemonOn(redis, prefix);
-    expect((await rateLimiter.queue(PACED, { perSecond: 1 }, 'a', {})).ticket?.at).toBe(NOW + 1000);
-    await rateLimiter.queue({ id: 'other' }, { perSecond: 1 }, 'a', {});
-    expect(JSON.parse((await redis.get(`${prefix}:rate:other`)) ?? '')).toMatchObject({ lines: [] });
   });
 
   test('what Redis forgot is not remembered', async () => {

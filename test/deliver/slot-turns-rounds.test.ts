@@ -76,9 +76,6 @@ describe('rounds', () => {
     const [, , third] = tickets;
     expect(queue(state, NOW, RATE, { ticket: third }).slot.ticket).toEqual(third);
     expect(queue(HELD, NOW, RATE, { ticket: third }).slot.ticket).toMatchObject({ round: 0, number: 1 });
-    // Of a daemon before this one: it had lines.
-    const older = { line: 'a', number: 7, at: 0 } as unknown as Ticket;
-    expect(queue(HELD, NOW, RATE, { ticket: older }).slot.ticket).toMatchObject({ round: 0, number: 1 });
   });
 
   test('do not wait for one that did not come, and it is next if it comes', () => {
