@@ -18,7 +18,7 @@ const BOTH = [`email ${OPS}`, TELEGRAM];
 const PATH = '/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
 const HOUR_MS = 3_600_000;
 const SEVERAL = /\d messages, the first/;
-const IS_OVER = /\bOver: “|are over, the first|works again|is read again/;
+const IS_OVER = /\bOver: |are over, the first|works again|is read again/;
 const REDIS_AWAY = 'Redis does not answer';
 
 const open = async () => {

@@ -21,7 +21,7 @@ export interface Breakage {
 
 /** Channels that break and work again are announced by themselves. */
 const OUTAGE = /takes no alerts|wants no more alerts/;
-const IS_OVER = /\bOver: “|in Tocsin itself are over/;
+const IS_OVER = /\bOver: |in Tocsin itself are over/;
 
 /** Who hears of it at all; what happens together is one message. */
 const tolds = ({ sandbox }: World) => {

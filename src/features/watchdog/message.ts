@@ -58,7 +58,7 @@ export const overText = (
     rowOf(name).isOfOneDaemon && !hosts.has(at) ? ' The daemon that had it does not run any more.' : '';
   const lines = linesOf(
     troubles,
-    (one) => `Over: “${one}”.`,
+    (one) => `Over: ${one}.`,
     ' are over',
     (one) => `${lasted(one)}${gone(one)}`,
   );
