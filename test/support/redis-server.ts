@@ -1,5 +1,6 @@
 /** Redis servers for tests that restart, freeze or configure them; the shared one of the test run stays untouched. */
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
@@ -13,13 +14,14 @@ const listenOn = async (port: number): Promise<Server> => {
   return server;
 };
 
+/** Not one that the system gives by itself: another test may have it by then, and a connection to it may come from it, too. */
 export const freePort = async (): Promise<number> => {
-  const server = await listenOn(0);
-  const address = server.address();
+  const port = randomInt(11_000, 22_000);
+  const server = await listenOn(port).catch(() => undefined);
+  if (!server) return freePort();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  return port;
 };
 
 /** Whether anything listens there: a Redis with TLS has no answer to plain words. */
