@@ -215,8 +215,12 @@ test.concurrent('status describes a running daemon, for people and for scripts',
   const people = await runCommand(['status'], environment);
   expect(people.code).toBe(0);
   expect(people.stdout).toMatch(/Vault .*sandbox .*inspections/);
-  const scripts = await runCommand(['status', '--json'], environment);
-  const report = JSON.parse(scripts.stdout) as { protocols: { name: string }[]; destinations: { delivered: number }[] };
+  // What has arrived is counted a moment later.
+  const report = await until('all are counted', async () => {
+    const { stdout } = await runCommand(['status', '--json'], environment);
+    const read = JSON.parse(stdout) as { protocols: { name: string }[]; destinations: { delivered: number }[] };
+    return read.destinations.reduce((sum, { delivered }) => sum + delivered, 0) >= 4 * 2 + 12 ? read : undefined;
+  });
   expect(report.protocols.map(({ name }) => name)).toContain('Bridge');
   expect(report.destinations.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(4 * 2 + 12);
 });
