@@ -70,8 +70,8 @@ describe('a webhook with a rate', () => {
     await enqueue(alertsOf('Third', 201, 210));
     await until('all are sent', () => sent.length === 60);
     expect(new Set(sent).size).toBe(60);
-    // Ten turns of three, and a few that were on their way.
-    const others = sent.slice(before, before + 35).filter((text) => !text.startsWith('Busy'));
+    // Ten turns of three, and some that were on their way: each daemon remembers for itself which turn was a protocol's last.
+    const others = sent.slice(before, before + 40).filter((text) => !text.startsWith('Busy'));
     expect(others).toHaveLength(20);
     const ordered = slots.toSorted((a, b) => a - b);
     expect(Math.min(...ordered.slice(1).map((at, n) => at - (ordered[n] ?? 0)))).toBeGreaterThanOrEqual(50);
