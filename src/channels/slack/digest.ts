@@ -194,17 +194,18 @@ const bodyOf = (
   return fits(blocks, attachments) ? { text, blocks, attachments } : undefined;
 };
 
-/** With as many of the items as there is room for; undefined if there is none. `hasFile`: it lists what is not named. */
+/**
+ * With as many of the items as there is room for; undefined if there is none. `attached`: what may stand below them, the best
+ * first.
+ */
 const withWorst = (
   content: DigestContent,
-  attachments: MessageAttachment[],
-  hasFile: boolean,
+  attached: (shown: readonly DigestItem[]) => MessageAttachment[][],
 ): SlackBody | undefined => {
   for (const count of WORST) {
     const worst = worstOf(content, count);
-    const others = hasFile ? othersLine(content, worst, NAMED_MAX) : [];
-    for (const line of [others, [{ text: lineText(others) }], []]) {
-      const found = bodyOf(content, [...worst.map(gistItem), ...linesBlock([line])], attachments);
+    for (const attachments of attached(worst)) {
+      const found = bodyOf(content, worst.map(gistItem), attachments);
       if (found) return found;
     }
   }
@@ -230,17 +231,23 @@ const wholeBody = (content: DigestContent): SlackBody | undefined => {
 function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
   const file = yield* digestFile(content);
   const where = `All ${content.alerts.toLocaleString('en')}, each with its hash, are in a file in this message's thread: ${file.name}`;
-  const whole = withWorst(content, colored(content.tone, [context(where)]), true);
+  const whole = withWorst(content, (shown) => {
+    const others = othersLine(content, shown, NAMED_MAX);
+    // Slack folds what is long there: the list is one tap away, and hides nothing.
+    return [others, [{ text: lineText(others) }], []].map((line) =>
+      colored(content.tone, [context(where), ...linesBlock([line])]),
+    );
+  });
   return whole && { ...whole, file };
 }
 
 function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: boolean): Sliced<SlackBody | undefined> {
   if (!mayAttach && alerts.length > LIST_MAX) return undefined;
   const content = yield* describe(alerts);
-  return (
-    wholeBody(content) ??
-    (mayAttach ? yield* bodyWithFile(content) : withWorst(content, listOf(content, lineOf), false))
-  );
+  const whole = wholeBody(content);
+  if (whole || mayAttach) return whole ?? (yield* bodyWithFile(content));
+  const list = listOf(content, lineOf);
+  return withWorst(content, () => [list]);
 }
 
 /**
