@@ -55,8 +55,10 @@ const tryIt = async (
   if (withButtons === undefined) return attempt(input);
   const { message, sent } = await withButtons(input.message, about, input.amends !== undefined);
   const result = await attempt({ ...input, message });
-  const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
-  if (handle !== undefined) await sent(handle);
+  if (result.kind !== 'delivered' || result.receipt.handle === undefined) return result;
+  // Whoever acknowledges later finds the message by its record. One that fails is told where it is waited for.
+  await Promise.allSettled([result.isRepeat]);
+  await sent(result.receipt.handle);
   return result;
 };
 

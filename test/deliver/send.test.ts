@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { slice } from '../../src/chunks.ts';
 import { send } from '../../src/deliver/send.ts';
@@ -70,6 +71,23 @@ test('sends a message by itself, and remembers how to find it', async () => {
   expect(await run(jobOf([2], { attempt: 2, firstTriedAt: NOW - 5, unknownSince: NOW - 3 }))).toEqual(DELIVERED);
   expect(done).toEqual(['send message of item-2', 'remember new: item-2', 'unclaim']);
   expect(tried).toMatchObject([{ attempt: 3, firstTriedAt: NOW - 5, unknownSince: NOW - 3, canBePlainer: true }]);
+});
+
+test('whether somebody has acknowledged is asked once the message is recorded: whoever does so later finds it', async () => {
+  const recorded = Promise.withResolvers<boolean>();
+  const order: string[] = [];
+  const { run } = setUp({
+    answers: [{ ...DELIVERED, isRepeat: recorded.promise } as AttemptResult],
+    changes: {
+      withButtons: async (message) => ({ message, sent: async (handle) => void order.push(`sent ${handle}`) }),
+    },
+  });
+  const running = run();
+  await setImmediate();
+  order.push('recorded');
+  recorded.resolve(false);
+  await running;
+  expect(order).toEqual(['recorded', 'sent new']);
 });
 
 test('several alerts can always be sent more plainly, a single one until no format is left', async () => {
