@@ -25,14 +25,20 @@ const createOwners = () => {
 
 type Labels = Record<string, string>;
 
-/** Makes metrics that belong to one registry, under the common prefix. */
+type Words<Text> = Text extends `${infer First},${infer Rest}` ? First | Words<Rest> : Text;
+type LabelOf<Series> = Series extends `${string}{${infer Names}}` ? Words<Names> : never;
+
+/** Makes metrics that belong to one registry, under the common prefix, each from `name` or `name{label,label}`. */
 export const metricsOf = (registry: Registry) => {
-  const describe = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
-    name: `${METRIC_PREFIX}${name}`,
-    help,
-    labelNames,
-    registers: [registry],
-  });
+  const describe = <Series extends string>(series: Series, help: string) => {
+    const [name, ...labels] = series.match(/\w+/gu) ?? [];
+    return {
+      name: `${METRIC_PREFIX}${name}`,
+      help,
+      labelNames: labels as LabelOf<Series>[],
+      registers: [registry],
+    };
+  };
   const owners = { destinations: createOwners(), protocols: createOwners() };
   const protocolLabel = (service: string, name: string) =>
     owners.protocols.labelOf(protocolKey({ service, protocol: name }), name);
@@ -44,19 +50,17 @@ export const metricsOf = (registry: Registry) => {
     owners,
     protocolLabel,
     /** Of destinations or protocols: what has no series of its own counts under `OTHERS`. */
-    bounded: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => {
-      const counter = new Counter(describe(name, help, labelNames));
+    bounded: <Series extends string>(series: Series, help: string) => {
+      const counter = new Counter(describe(series, help));
       return {
-        inc: (labels: Record<Label, string>, value?: number): void =>
+        inc: (labels: Record<LabelOf<Series>, string>, value?: number): void =>
           counter.inc({ ...labels, ...shown(labels) }, value),
       };
     },
-    counter: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Counter(describe(name, help, labels)),
-    gauge: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Gauge(describe(name, help, labels)),
-    histogram: <Label extends string>(name: string, help: string, labels: readonly Label[], buckets: number[]) =>
-      new Histogram({ ...describe(name, help, labels), buckets }),
+    counter: <Series extends string>(series: Series, help: string) => new Counter(describe(series, help)),
+    gauge: <Series extends string>(series: Series, help: string) => new Gauge(describe(series, help)),
+    histogram: <Series extends string>(series: Series, help: string, buckets: number[]) =>
+      new Histogram({ ...describe(series, help), buckets }),
   };
 };
 
