@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import { type Host, LIMITS, type Limits, monotonic } from './app/context.ts';
 import { AT_STOP, createGenerations } from './app/generation.ts';
 import { createLifecycle } from './app/lifecycle.ts';
-import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
 import { startReporting } from './app/membership.ts';
 import { openReloading } from './app/reload.ts';
 import { openStore } from './app/store.ts';
@@ -22,7 +21,6 @@ import { build } from './version.ts';
 export interface DaemonDependencies {
   config: Config;
   log: Logger;
-  /** Removes secrets from a text. */
   scrub(text: string): string;
   /** Epoch milliseconds. Default `Date.now`. */
   now?(): number;
@@ -34,25 +32,12 @@ export interface DaemonDependencies {
   onReplaced?(config: Config): void;
   /** Where the traces of alerts go. Default: nowhere. */
   tracing?: Tracing | undefined;
-  /** How long the maintenance loop pauses after each round. Default `MAINTENANCE_EVERY_MS`. */
-  maintenanceEveryMs?: number;
   /** Those that are left out are `LIMITS`. */
   limits?: Partial<Limits>;
 }
 
-interface Daemon {
-  /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
-  start(): Promise<{ opsUrl: string }>;
-  /** Reads the config again once the daemon is up; `features/reload` says who hears what comes of it. Never rejects. */
-  reload(cause: string): Promise<void>;
-  /** Lets running sends end, then closes. Idempotent; legal before `start`. False where something did not close in time. */
-  stop(): Promise<boolean>;
-  /** Resolves with the reason when the daemon cannot go on. */
-  failed: Promise<string>;
-}
-
-export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
-  const { config, log, scrub, tracing, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
+export const createDaemon = (dependencies: DaemonDependencies) => {
+  const { config, log, scrub, tracing, now = Date.now } = dependencies;
   const limits = { ...LIMITS, ...dependencies.limits };
   const lifecycle = createLifecycle(log, AT_STOP.step);
   const stopping = new AbortController();
@@ -76,7 +61,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     const uptimeMs = (): number => Math.round(monotonic() - beganAt);
     const run = { daemonId: randomUUID(), startedAt: now(), uptimeMs, hostConditions };
     const reportConfig = () => reloading?.report() ?? {};
-    return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs, limits };
+    return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, limits };
   };
 
   const work = async (host: Host) => {
@@ -117,16 +102,20 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   };
 
   return {
+    /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
     start,
-    reload: async (cause) => {
+    /** Reads the config again once the daemon is up; `features/reload` says who hears what comes of it. Never rejects. */
+    reload: async (cause: string): Promise<void> => {
       const reloading = await started.promise;
       if (reloading !== undefined && !stopping.signal.aborted) await reloading.request(cause);
     },
-    stop: async () => {
+    /** Lets running sends end, then closes. Idempotent; legal before `start`. False where something did not close in time. */
+    stop: async (): Promise<boolean> => {
       stopping.abort();
       const areClean = (await generations?.stop()) ?? true;
       return (await lifecycle.stop()) && areClean;
     },
+    /** Resolves with the reason when the daemon cannot go on. */
     failed: failed.promise,
   };
 };

@@ -6,17 +6,13 @@ import { collectSecrets } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
 import { HOLD_BOUNDS } from '../features/approval/store.ts';
 import type { DaemonReport } from '../features/conditions/daemons.ts';
-import { USUAL_MS } from '../features/silence/check.ts';
 import type { Standing } from '../features/standby/standing.ts';
-import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
 import { MOST_DEAD } from '../ledger/dead-letters.ts';
 import type { OnNewerJob } from '../ops/checks.ts';
-import { GONE_AFTER_MS } from '../ops/checks.ts';
 import type { Conditions } from '../ops/conditions.ts';
 import type { FailureLog } from '../ops/failure-log.ts';
 import type { Health } from '../ops/health.ts';
 import { createLogger } from '../ops/log.ts';
-import { CANARY_LATE_MS, END_MS, LEAST_BOUND_MS, LOOK_AT_DELAY_MS } from '../ops/loop-watch.ts';
 import { createMetrics, type Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import { createScrubber } from '../secret.ts';
@@ -33,20 +29,22 @@ export const LIMITS = {
   held: HOLD_BOUNDS,
   /** A trouble that may pass by itself needs somebody when it has lasted for so long. */
   lastingMs: LASTING_MS,
-  /** No job has come through a queue for so long, or for as long as its canary may take. */
-  canaryLateMs: CANARY_LATE_MS,
+  /** How long the maintenance loop pauses after each round. */
+  maintenanceEveryMs: 15_000,
+  /** No job has come through a queue for so long, or for as long as its canary may take: one is sent in every second round. */
+  canaryLateMs: 60_000,
   /** A loop may stand still for so long, or for three of its intervals; longer fails `/livez`. */
-  loopBoundMs: LEAST_BOUND_MS,
-  /** A loop that stands still for so long ends the daemon. */
-  loopEndMs: END_MS,
+  loopBoundMs: 45_000,
+  /** A loop that stands still for so long ends the daemon: by then a worker that was restarted would have asked for jobs. */
+  loopEndMs: 180_000,
   /** How often it is looked whether the event loop was blocked. */
-  delayEveryMs: LOOK_AT_DELAY_MS,
+  delayEveryMs: 10_000,
   /** How often Redis and the disk are looked at. */
-  detectEveryMs: LOOK_EVERY_MS,
-  /** Jobs of a newer version are gone when none has come up for so long. */
-  newerJobsGoneMs: GONE_AFTER_MS,
+  detectEveryMs: 60_000,
+  /** Jobs of a newer version come up every few seconds; they are gone when none has for so long. */
+  newerJobsGoneMs: 60_000,
   /** How often a protocol is asked for its newest inspection, where there are few protocols. */
-  silenceProbeMs: USUAL_MS,
+  silenceProbeMs: 600_000,
   /** The protocol that an inspection names has so long to read it, before those are told for whom it was listed. */
   misfitWaitMs: 60_000,
   /** What was odd of a protocol's inspections is over when nothing was seen for so long. */
@@ -69,18 +67,14 @@ export interface Shared {
   store: Store;
   metrics: Metrics;
   log: Logger;
-  /** Removes secrets from a text. */
   scrub(text: string): string;
   /** Where the traces of alerts go. Absent: nowhere. */
   tracing?: Tracing | undefined;
-  /** Epoch milliseconds. */
   now(): number;
 }
 
 /** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
 export interface Host extends Omit<Shared, 'config'>, Awaited<ReturnType<typeof openStore>> {
-  /** How long the maintenance loop pauses after each round. */
-  maintenanceEveryMs: number;
   limits: Limits;
   /** Of this run of the daemon, under which it reports; and since when it runs. */
   daemonId: string;

@@ -14,7 +14,6 @@ import { type Context, onTurnFailed } from './context.ts';
 import type { Ops } from './ops.ts';
 import type { Reading } from './poll.ts';
 
-export const MAINTENANCE_EVERY_MS = 15_000;
 /** A beat asks it every second, but while it starts or frees the jobs of a daemon that is gone. */
 const REDIS_PROVEN_WITHIN_MS = 15_000;
 const FIRST_LIST_RETRY_MS = 1000;
@@ -31,8 +30,8 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
 };
 
 /** A worker, and so a canary, may wait until one of the sends that take every place has ended. */
-const workerBoundMs = ({ config: { channels }, maintenanceEveryMs }: Context, kind: ChannelKind): number =>
-  3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
+const workerBoundMs = ({ config: { channels }, limits }: Context, kind: ChannelKind): number =>
+  3 * limits.maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
 
 interface FirstListing {
   reading: { intake: Pick<Reading['intake'], 'list'>; catalog: Pick<Reading['catalog'], 'protocols'> };
@@ -81,8 +80,6 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
     delay: context.metrics.loopDelay,
     onStuck: context.fail,
     ...context.limits,
-    leastBoundMs: context.limits.loopBoundMs,
-    endMs: context.limits.loopEndMs,
   });
 
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
@@ -105,7 +102,7 @@ export const openMaintenance = (context: Context, parts: MaintenanceParts) => {
   };
 
   const turns: Turn[] = [
-    { name: 'maintenance', everyMs: context.maintenanceEveryMs, run: round },
+    { name: 'maintenance', everyMs: context.limits.maintenanceEveryMs, run: round },
     { name: 'listings that failed', everyMs: FIRST_LIST_RETRY_MS, run: reading.listOwed },
     { name: 'channels', everyMs: CHANNEL_ROUND_MS, run: parts.channelCheck.round },
     { name: 'names of destinations', everyMs: NAMES_EVERY_MS, run: parts.lookUpNames },

@@ -18,10 +18,10 @@ const TURN_PART = 0.75;
 const ANSWER_MS = 5000;
 
 const openHeartbeat = (context: Context, known: Knowing): Turn[] => {
-  const { config, maintenanceEveryMs, stopping, store, daemonId } = context;
+  const { config, limits, stopping, store, daemonId } = context;
   const { heartbeatUrl: url, heartbeatEvery: everyMs } = config.watchdog;
   if (url === undefined) return [];
-  const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
+  const withinMs = Math.max(everyMs, 3 * limits.maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
   const openedAt = monotonic();
   /** This daemon is the one that calls in this interval. */
   const take = async (): Promise<boolean> =>
@@ -41,7 +41,8 @@ const openHeartbeat = (context: Context, known: Knowing): Turn[] => {
 };
 
 export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing): Turn[] => {
-  const { config, maintenanceEveryMs: everyMs, now } = context;
+  const { config, now } = context;
+  const { maintenanceEveryMs: everyMs, detectEveryMs } = context.limits;
   const detect = createDetectors({
     ...context,
     lookAtRedis: () => lookAtRedis(context.store.redis, now),
@@ -50,7 +51,7 @@ export const openWatchdog = (context: Context, verbs: Verbs, known: Knowing): Tu
       return { free: bavail * bsize, size: blocks * bsize };
     },
     serviceAheadMs: (service) => verbs.reading.serviceOf(service).clock.now() - now(),
-    everyMs: context.limits.detectEveryMs,
+    everyMs: detectEveryMs,
     monotonic,
   });
   const { announcer, outageNotifier } = verbs.dispatching;

@@ -11,11 +11,11 @@ import { build } from '../version.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, untilAborted } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
 
-/** `pace`: a test gives a faster one. */
+/** `limits`: a test gives smaller ones. */
 export const run = async (
   options: CommonOptions,
   { env, signal, onHangup, isTty }: CommandContext,
-  pace: Pick<DaemonDependencies, 'limits' | 'maintenanceEveryMs'> = {},
+  limits: DaemonDependencies['limits'] = {},
 ): Promise<ExitCode> => {
   // Often sent by habit, as by log rotation: it must end nothing, from the first moment on.
   let hangup = (): void => {};
@@ -32,7 +32,7 @@ export const run = async (
   warn(config);
   const tracing = await openTracing(env, { build: build(), log, now: Date.now });
   const daemon = createDaemon({
-    ...{ config, log, scrub, source, tracing, ...pace },
+    ...{ config, log, scrub, source, tracing, limits },
     onRead: (read) => learn(collectSecrets(read)),
     onReplaced: (next) => {
       keep(collectSecrets(next));

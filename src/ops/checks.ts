@@ -113,9 +113,6 @@ interface NewerJobsDependencies {
   goneAfterMs: number;
 }
 
-/** They come up every few seconds while there are any; after this long without one they are gone. */
-export const GONE_AFTER_MS = 60_000;
-
 /**
  * To be called with each job of a version that this daemon does not know: another daemon wrote it, and it waits for one
  * that does. A daemon that leaves jobs alone must not look ready: a rollout has to stop and wait for somebody.

@@ -71,15 +71,8 @@ export const createSilenceWatch = ({ probes, onStuck, onLag = () => {}, now }: S
 
 export type SilenceWatch = ReturnType<typeof createSilenceWatch>;
 
-/** Three rounds of the maintenance loop. A loop that has not turned for longer fails `/livez`. */
-export const LEAST_BOUND_MS = 45_000;
-/** A loop that has not turned for so long ends the daemon: by then a worker that was restarted would have asked for jobs. */
-export const END_MS = 180_000;
-/** Four rounds, in every second of which one is sent. */
-export const CANARY_LATE_MS = 60_000;
 /** A canary is sixty Redis commands, and to look whether it came is one. */
 const CANARY_EACH_ROUNDS = 2;
-export const LOOK_AT_DELAY_MS = 10_000;
 const LAG_TO_LOG_MS = 2000;
 /** Nothing of ours blocks the event loop for longer, however much there is; see `chunks.ts`. */
 const BLOCKED_TO_LOG_MS = 50;
@@ -91,7 +84,7 @@ const MAINTENANCE = 'tend';
 export const POLL_LOOP = 'poll';
 
 interface LoopWatchDependencies {
-  /** `boundMs`: how long a worker, or a canary, may wait for a place, if that is more than `leastBoundMs`. */
+  /** `boundMs`: how long a worker, or a canary, may wait for a place, if that is more than `loopBoundMs`. */
   kinds: readonly { kind: ChannelKind; boundMs: number }[];
   /** Three poll intervals. */
   pollBoundMs: number;
@@ -101,7 +94,6 @@ interface LoopWatchDependencies {
   sendCanary(kind: ChannelKind): Promise<void>;
   /** When any daemon last took one, in epoch milliseconds; 0 for never. */
   canaryAt(kind: ChannelKind): Promise<number>;
-  /** Restarts the worker of this kind. */
   rebuild(kind: ChannelKind): Promise<void>;
   health: Health;
   log: Pick<Logger, 'error' | 'warn'>;
@@ -110,10 +102,10 @@ interface LoopWatchDependencies {
   conditions: Pick<Conditions, 'settle'>;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
-  canaryLateMs?: number;
-  leastBoundMs?: number;
-  endMs?: number;
-  delayEveryMs?: number;
+  canaryLateMs: number;
+  loopBoundMs: number;
+  loopEndMs: number;
+  delayEveryMs: number;
   now(): number;
 }
 
@@ -136,7 +128,7 @@ const createRebuilds = ({ rebuild, log }: LoopWatchDependencies) => {
 };
 
 const watchDelay = (dependencies: LoopWatchDependencies): NodeJS.Timeout => {
-  const { log, delay, conditions, delayEveryMs = LOOK_AT_DELAY_MS, now } = dependencies;
+  const { log, delay, conditions, delayEveryMs, now } = dependencies;
   const sayBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
   // The first look is at the start, which is busy by itself.
   let isFirst = true;
@@ -150,13 +142,12 @@ const watchDelay = (dependencies: LoopWatchDependencies): NodeJS.Timeout => {
 };
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, pollBoundMs, isRedisReady, sendCanary, canaryAt, health, log, conditions, onStuck, now } =
-    dependencies;
-  const { canaryLateMs = CANARY_LATE_MS, leastBoundMs = LEAST_BOUND_MS, endMs = END_MS } = dependencies;
+  const { kinds, isRedisReady, sendCanary, canaryAt, health, log, conditions, onStuck, now } = dependencies;
+  const { pollBoundMs, canaryLateMs, loopBoundMs, loopEndMs } = dependencies;
   const bounds: [name: string, boundMs: number][] = [
-    [MAINTENANCE, leastBoundMs],
-    [POLL_LOOP, Math.max(leastBoundMs, pollBoundMs)],
-    ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(leastBoundMs, boundMs)]),
+    [MAINTENANCE, loopBoundMs],
+    [POLL_LOOP, Math.max(loopBoundMs, pollBoundMs)],
+    ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(loopBoundMs, boundMs)]),
   ];
   for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
   /** When each queue's last canary came through, and since when that is known. */
@@ -191,7 +182,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     now,
   });
   const end = createSilenceWatch({
-    probes: probes(endMs - leastBoundMs),
+    probes: probes(loopEndMs - loopBoundMs),
     onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${seconds(silentMs)} s`),
     now,
   });
@@ -211,7 +202,6 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   };
 
   return {
-    /** The maintenance loop has turned. */
     turned: (): void => health.beat(MAINTENANCE),
     /** To be called in every round of that loop. Throws where Redis refuses a canary. */
     lookAtCanaries: async (): Promise<void> => {

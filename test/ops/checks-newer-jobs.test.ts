@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createOnNewerJob, GONE_AFTER_MS } from '../../src/ops/checks.ts';
+import { LIMITS } from '../../src/app/context.ts';
+import { createOnNewerJob } from '../../src/ops/checks.ts';
 import { createConditions } from '../../src/ops/conditions.ts';
 import { createHealth } from '../../src/ops/health.ts';
 
@@ -10,7 +11,7 @@ test('each version is said once, and the daemon is ready again once none has com
   const health = createHealth({ now, conditions: conditions.current });
   const said: object[] = [];
   const log = { error: (fields: object) => void said.push(fields) };
-  const met = createOnNewerJob({ conditions, log, goneAfterMs: GONE_AFTER_MS });
+  const met = createOnNewerJob({ conditions, log, goneAfterMs: LIMITS.newerJobsGoneMs });
   expect(health.ready()).toEqual({ status: 'ok', checks: [] });
 
   met('deliver-slack', '3');

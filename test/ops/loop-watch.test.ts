@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LIMITS } from '../../src/app/context.ts';
 import { createConditions } from '../../src/ops/conditions.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createLoopWatch, loopOf } from '../../src/ops/loop-watch.ts';
@@ -52,6 +53,7 @@ const setUp = () => {
     delay: { worstMs: () => delay.worstMs },
     conditions,
     onStuck: (reason) => stuck.push(reason),
+    ...LIMITS,
     now,
   });
   stop = watch.stop;

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAINTENANCE_EVERY_MS } from '../../src/app/maintenance.ts';
+import { LIMITS } from '../../src/app/context.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
@@ -78,12 +78,12 @@ test('a daemon that has nothing to do asks Redis for little', async () => {
   const world = await startWorld({ names: ['A', 'B', 'C', 'D'], redisUrl, config: { poll } });
   const redis = new Redis(redisUrl);
   onTestFinished(() => redis.disconnect());
-  const daemon = await world.start({ maintenanceEveryMs: MAINTENANCE_EVERY_MS });
+  const daemon = await world.start({ limits: LIMITS });
   await daemon.watching();
   await delay(IDLE_MS);
   const before = await snapshot(redis);
   // One round of maintenance, in which every queue has its canary.
-  await delay(MAINTENANCE_EVERY_MS);
+  await delay(LIMITS.maintenanceEveryMs);
   const after = await snapshot(redis);
 
   const seconds = (after.at - before.at) / 1000;

@@ -97,10 +97,8 @@ export interface DaemonOptions {
   config?: Config;
   /** Default: `Date.now`. */
   now?: () => number;
-  /** Those that are left out are a daemon's own. */
+  /** Those that are left out are a daemon's own; but rounds of maintenance are short, so that no scenario waits for one. */
   limits?: Partial<Limits>;
-  /** Default: short, so that no scenario waits for the next round. */
-  maintenanceEveryMs?: number;
 }
 
 /**
@@ -108,14 +106,14 @@ export interface DaemonOptions {
  * is its clock.
  */
 export const startDaemon = async (config: Config, options: DaemonOptions = {}): Promise<RunningDaemon> => {
-  const { source, now = Date.now, limits = {}, maintenanceEveryMs = 1000 } = options;
+  const { source, now = Date.now, limits = {} } = options;
   const lines: string[] = [];
   const read: LogLine[] = [];
   const { scrub, learn } = createLearningScrubber();
   learn(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
   const daemon = createDaemon({
-    ...{ config, log, scrub, now, limits, maintenanceEveryMs },
+    ...{ config, log, scrub, now, limits: { maintenanceEveryMs: 1000, ...limits } },
     ...(source === undefined ? {} : { source }),
     onRead: (one) => learn(collectSecrets(one)),
   });

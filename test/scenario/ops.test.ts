@@ -143,7 +143,7 @@ test.concurrent('a queue that somebody has paused is a trouble until it goes on,
 }) => {
   const config = { channels: { slack: { timeout: '500ms' } } };
   const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack'], config });
-  const daemon = await world.start({ limits: { canaryLateMs: 1000, lastingMs: 1000 }, maintenanceEveryMs: 300 });
+  const daemon = await world.start({ limits: { canaryLateMs: 1000, lastingMs: 1000, maintenanceEveryMs: 300 } });
   const redis = new Redis(world.redisUrl, { maxRetriesPerRequest: null });
   const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
   onFinished(async () => {

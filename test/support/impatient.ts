@@ -11,5 +11,8 @@ const context = {
   ...{ onHangup: nothing, write: nothing, warn: nothing, show: nothing, raw: { write: nothing, warn: nothing } },
   readStdin: () => Promise.reject(new Error('standard input was read')),
 };
-const limits = { loopBoundMs: Number(env.LOOP_BOUND_MS), loopEndMs: Number(env.LOOP_END_MS) };
-process.exit(await run({ config }, context, { limits, maintenanceEveryMs: 300 }));
+const limits = {
+  ...{ loopBoundMs: Number(env.LOOP_BOUND_MS), loopEndMs: Number(env.LOOP_END_MS) },
+  maintenanceEveryMs: 300,
+};
+process.exit(await run({ config }, context, limits));

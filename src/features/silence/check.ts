@@ -22,7 +22,6 @@ interface ProbeTimesDependencies {
   monotonic(): number;
 }
 
-export const USUAL_MS = 600_000;
 /** Of the budget. */
 const SHARE = 0.05;
 /** What the operator expects is looked at so often within its time. */

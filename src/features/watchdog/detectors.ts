@@ -59,8 +59,6 @@ interface DetectorDependencies {
   monotonic(): number;
 }
 
-export const LOOK_EVERY_MS = 60_000;
-
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
   const { conditions, config, spaceOf, serviceAheadMs, log, everyMs, monotonic } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createProbeTimes, USUAL_MS } from '../../../src/features/silence/check.ts';
+import { LIMITS } from '../../../src/app/context.ts';
+import { createProbeTimes } from '../../../src/features/silence/check.ts';
 
 const HOUR = 3_600_000;
 
@@ -7,7 +8,7 @@ const setUp = ({ requestsPerSecond = 4, expected = {} as Record<string, number> 
   const world = { now: 0 };
   const times = createProbeTimes({
     requestsPerSecond,
-    leastMs: USUAL_MS,
+    leastMs: LIMITS.silenceProbeMs,
     expectEvery: (protocol) => expected[protocol],
     monotonic: () => world.now,
   });

@@ -1,10 +1,11 @@
 /** The check with a real Redis and a service of plain functions: who is asked, what is learned, and what is told once. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../../src/app/context.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createAnnouncer } from '../../../src/features/conditions/announcer.ts';
 import { type Announced, createAnnouncedStore, GROUPS } from '../../../src/features/conditions/store.ts';
-import { createSilenceCheck, USUAL_MS } from '../../../src/features/silence/check.ts';
+import { createSilenceCheck } from '../../../src/features/silence/check.ts';
 import { createHabitStore } from '../../../src/features/silence/probe.ts';
 import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
@@ -77,7 +78,7 @@ const setUp = () => {
         },
       }),
       destinationsOf: async () => [],
-      ...{ requestsPerSecond: 4, leastMs: USUAL_MS, expectEvery, monotonic: () => world.now },
+      ...{ requestsPerSecond: 4, leastMs: LIMITS.silenceProbeMs, expectEvery, monotonic: () => world.now },
       protocolsOf: async () => [...world.dates.keys()],
       ...{ log, now },
     });
