@@ -111,6 +111,10 @@ export const listText = (names: readonly string[], most = MOST_NAMED): string =>
   return `${names.slice(0, most).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 };
 
+/** The first of them, and a last one that says how many more there are. */
+export const firstFew = (lines: readonly string[], most: number): string[] =>
+  lines.length > most ? [...lines.slice(0, most), `and ${lines.length - most} more`] : [...lines];
+
 const LONGEST_NAME = 100;
 
 /** A name of the service's in a sentence of ours: free text, so it has one line, a bound and quotes. */
@@ -140,14 +144,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text of any origin as HTML, for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-
-const CHARACTERS: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(ENTITIES).map(([character, entity]) => [entity, character]),
-);
-
-/** What `escapeHtml` has made, as it was. */
-export const unescapeHtml = (text: string): string =>
-  text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);
 
 const toHtml = (piece: Piece): string => {
   if (typeof piece === 'number') return String(piece);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { escapeHtml, html, unescapeHtml } from '../src/text.ts';
+import { unescapeHtml } from '../src/sandbox/screens/reader.ts';
+import { escapeHtml, html } from '../src/text.ts';
 import { anyCharacter } from './support/texts.ts';
 
 test('values are escaped, and HTML that was made here is not', () => {

@@ -7,6 +7,7 @@ import {
   counted,
   countedInWords,
   escapeInvisible,
+  firstFew,
   listText,
   namesText,
   shorten,
@@ -123,6 +124,11 @@ test('a count has the noun in the right number', () => {
   expect([0, 1, 2].map((count) => counted(count, 'alert'))).toEqual(['0 alerts', '1 alert', '2 alerts']);
   expect([1, 2].map((count) => counted(count, 'entry', 'entries'))).toEqual(['1 entry', '2 entries']);
   expect([0, 1, 2].map((count) => countedInWords(count, 'alert'))).toEqual(['0 alerts', 'one alert', '2 alerts']);
+});
+
+test('firstFew gives the first few and says how much more there is', () => {
+  expect(firstFew(['A', 'B', 'C'], 3)).toEqual(['A', 'B', 'C']);
+  expect(firstFew(['A', 'B', 'C', 'D', 'E'], 3)).toEqual(['A', 'B', 'C', 'and 2 more']);
 });
 
 test('listText names the first few and counts the others', () => {

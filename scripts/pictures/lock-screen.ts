@@ -1,9 +1,9 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
 import type { HumanKind } from '../../src/alert.ts';
 import { textIn } from '../../src/channels/content/foreign.ts';
-import { bodyAsJson } from '../../src/sandbox/screens/reader.ts';
+import { bodyAsJson, unescapeHtml } from '../../src/sandbox/screens/reader.ts';
 import { unescapeSlack } from '../../src/sandbox/screens/slack.ts';
-import { escapeHtml, unescapeHtml } from '../../src/text.ts';
+import { escapeHtml } from '../../src/text.ts';
 
 export type LockScreenBodies = Record<HumanKind, unknown>;
 

@@ -28,7 +28,6 @@ interface OpenReloading extends Pick<Host, 'hostConditions' | 'metrics' | 'scrub
   replace(config: Config, changed: readonly Path[]): Promise<void>;
   /** Called with every config that was read right, whether it comes into force or not. */
   onRead(config: Config): void;
-  /** Called when an operator was answered. */
   onAnswered(): void;
   stopping: AbortSignal;
 }
@@ -130,7 +129,6 @@ export const openReloading = (dependencies: OpenReloading) => {
 
   return {
     request: reloader.request,
-    idle: reloader.idle,
     report: () => ({ config: standing.status(), ...(answer === undefined ? {} : { reload: answer }) }),
     /** Looks for changes until `stopping`. */
     watch: () =>
@@ -152,7 +150,6 @@ export interface DaemonAnswer extends Pick<HeardDaemon, 'id' | 'host' | 'pid'> {
    * earlier version, or has no file to read.
    */
   end: ReloadOutcome | { outcome: 'silent' | 'stopped' | 'unable' };
-  /** What runs now. */
   config?: Pick<ConfigStatus, 'since' | 'changed'>;
 }
 

@@ -3,7 +3,7 @@
 import { openAuditCommand } from '../app/review.ts';
 import { loadConfig } from '../config/load.ts';
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
-import { cleanLine, counted, nameText } from '../text.ts';
+import { cleanLine, counted, firstFew, nameText } from '../text.ts';
 import { clockText } from '../time.ts';
 import { type Action, answer, EXIT } from './context.ts';
 import { parseMoment } from './options.ts';
@@ -22,22 +22,19 @@ const COLUMNS: readonly Column<ProtocolAudit>[] = [
 /** After this many of a protocol the rest are only counted; `--json` has them all. */
 const NAMED = 50;
 
-const named = (lines: readonly string[]): string[] =>
-  lines.length <= NAMED ? [...lines] : [...lines.slice(0, NAMED), `and ${lines.length - NAMED} more`];
-
 const done = (healed: boolean): string => (healed ? 'queued again' : 'not queued again');
 
 const differencesOf = (audit: ProtocolAudit): string[] => {
   const { missing, lost, disagreement, onlyBooked } = audit;
-  const healed = isMissingHealed(audit);
+  const transactionOf = (txHash = ''): string => (txHash === '' ? '' : `, transaction ${txHash}`);
+  const healed = done(isMissingHealed(audit));
+  const lacking = missing.map(
+    ({ itemId, txHash }) => `the ledger lacks inspection ${itemId}${transactionOf(txHash)}: ${healed}`,
+  );
+  const jobs = lost.map((one) => `the job of ${one.itemId} to ${one.destination} was lost: ${done(one.healed)}`);
   return [
-    ...named(
-      missing.map(({ itemId, txHash }) => {
-        const transaction = txHash === undefined ? '' : `, transaction ${txHash}`;
-        return `the ledger lacks inspection ${itemId}${transaction}: ${done(healed)}`;
-      }),
-    ),
-    ...named(lost.map((one) => `the job of ${one.itemId} to ${one.destination} was lost: ${done(one.healed)}`)),
+    ...firstFew(lacking, NAMED),
+    ...firstFew(jobs, NAMED),
     ...(disagreement
       ? [`note: the service's statistics count ${disagreement.critical} critical, its list ${disagreement.listed}`]
       : []),

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
 import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
-import { listText, nameText } from '../text.ts';
+import { firstFew, listText, nameText } from '../text.ts';
 import type { Conditions } from './conditions.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
@@ -56,8 +56,6 @@ interface PollReportDependencies {
 
 /** A log line names at most this many protocols; a first listing may bring thousands. */
 const NAMED = 20;
-const named = (names: readonly string[]): string[] =>
-  names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
 
 /** Protocols that are too large, of those that a sentence names. */
 const MOST_LARGE = 5;
@@ -129,7 +127,7 @@ const createForeignReport = ({ metrics, log }: PollReportDependencies) => {
     metrics.itemsForeign.inc({ service, source }, foreign.length);
     if (warned.has(service)) return;
     warned.add(service);
-    const line = { service, asked, named: named([...new Set(foreign.map(({ protocol }) => protocol))]) };
+    const line = { service, asked, named: firstFew([...new Set(foreign.map(({ protocol }) => protocol))], NAMED) };
     log.warn(line, 'the service answers with inspections of other protocols; they are left out here');
   };
 };
@@ -187,7 +185,11 @@ const createListingReport = (
   };
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;
-    const change = { added: named(added), removed: named(removed), missing: named(missing) };
+    const change = {
+      added: firstFew(added, NAMED),
+      removed: firstFew(removed, NAMED),
+      missing: firstFew(missing, NAMED),
+    };
     log.info({ service, ...change }, 'protocols changed');
   };
   return {
@@ -276,7 +278,11 @@ export const createPollReport = (dependencies: PollReportDependencies) => {
       metrics.unreadProtocols.set({ service }, protocols.length);
       const check = `protocols:${service}`;
       if (protocols.length === 0) health.forget(check);
-      else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
+      else
+        health.fail(
+          check,
+          `${protocols.length} of ${watched} not read lately: ${firstFew(protocols, NAMED).join(', ')}`,
+        );
     },
     ...createListingReport(dependencies, answered),
     onRefused: (service: string, error: ServiceError): void => {

@@ -9,7 +9,7 @@ import { composeTelegram } from '../../src/channels/telegram/message.ts';
 import { pagerduty } from '../../src/channels/webhook/formats/pagerduty.ts';
 import { teams } from '../../src/channels/webhook/formats/teams.ts';
 import { atOnce } from '../../src/chunks.ts';
-import { unescapeHtml } from '../../src/text.ts';
+import { unescapeHtml } from '../../src/sandbox/screens/reader.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { stormAlert } from '../support/parcels.ts';
 

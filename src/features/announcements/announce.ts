@@ -8,7 +8,6 @@ import { iso } from '../../time.ts';
 
 /** An entry of a list, such as an alert that a mute hid. */
 export interface Listed {
-  /** ISO 8601. */
   at: string;
   /** As messages say it: `CRITICAL`. */
   severity: string;
@@ -37,9 +36,12 @@ export interface AnnouncementText {
 /** What a line of advice begins with. No text from outside stands in such a line. */
 export const TO_DO = 'To do: ';
 
-/** A name of the service's as one word of a command; a word to replace where a shell would take it for more than a name. */
-export const shellName = (name: string): string =>
-  /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(name) ? `"${name}"` : 'NAME';
+/** Of one protocol the command is whole, unless a shell would take its name for more than a name. */
+export const historyOf = (all: readonly { protocol: string }[]): string => {
+  const [name = ''] = all.map(({ protocol }) => protocol);
+  const isWord = all.length === 1 && /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(name);
+  return `tocsin protocols history ${isWord ? `"${name}"` : 'NAME'}`;
+};
 
 /** Behind `run: ` to the end of the line, or in backticks. */
 const COMMANDS = /\brun: (tocsin [^`]+)$|`(tocsin [^`]+)`/g;
@@ -72,7 +74,6 @@ const partsOf = ({ message, lead, listed = [] }: AnnouncementText): JsonObject =
   };
 };
 
-/** The item of an announcement. */
 export const announcementItem = ({ about, key }: Pick<AnnouncementInput, 'about' | 'key'>): string => `${about} ${key}`;
 
 export const announcementAlert = (input: AnnouncementInput, now: number): Alert => {

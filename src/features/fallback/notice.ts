@@ -2,7 +2,7 @@
 import { type Alert, isAnnouncement, isHuman, isSample } from '../../alert.ts';
 import { placeOf } from '../../channels/registry.ts';
 import type { DeliveryRecord, Target } from '../../ledger/record.ts';
-import { capital, shorten } from '../../text.ts';
+import { capital, firstFew, shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
 
 /**
@@ -73,13 +73,11 @@ export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string 
   const counting = countingOf(deliveries).toSorted(byTries);
   const who =
     counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'anybody else' : 'any webhook';
-  const reasons = counting.slice(0, NAMED).map((one) => `${nameText(one.destination)}: ${becauseOf(one, faultOf)}`);
-  const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
-  const parts = reasons.length > 0 ? [...reasons, ...more] : ['It was not queued yet'];
+  const reasons = counting.map((one) => `${nameText(one.destination)}: ${becauseOf(one, faultOf)}`);
+  const parts = reasons.length > 0 ? firstFew(reasons, NAMED) : ['It was not queued yet'];
   return `Fallback: it could not be delivered to ${who} within ${durationText(afterMs)}, so it is yours. ${parts.join('; ')}.`;
 };
 
-/** `deliveries` are those of the alert's own destinations. */
 export const unacknowledgedNotice = ({ deliveries, afterMs }: Pick<LateInput, 'deliveries' | 'afterMs'>): string => {
   const having = deliveries.filter(({ state, with: other }) => state === 'delivered' && other === undefined);
   const names = having.map(({ destination }) => placeOf(destination)).toSorted();

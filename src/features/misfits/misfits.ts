@@ -8,7 +8,7 @@ import { createBoundedMap, getOrCreate } from '../../bounded-map.ts';
 import { rowOf } from '../../condition.ts';
 import type { Item, ItemPage } from '../../item.ts';
 import type { Stream } from '../../poll/stream.ts';
-import { capital, listText, namesText, nameText, serviceText, shorten } from '../../text.ts';
+import { capital, firstFew, listText, namesText, nameText, serviceText, shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { TO_DO } from '../announcements/announce.ts';
 import type { Announcer, Beginning, Ending, Group } from '../conditions/announcer.ts';
@@ -49,7 +49,6 @@ const NAMED = 10;
 const ODDITIES = 3;
 const LONGEST_ODDITY = 150;
 
-/** What is odd of a protocol's inspections. */
 interface Misfit {
   oddities: Set<string>;
   seenAt: number;
@@ -63,16 +62,16 @@ interface Waiting {
 
 const keyOf = ({ itemId, txHash = '' }: Item): string => JSON.stringify([itemId, txHash]);
 
-const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: readonly string[]): string =>
-  [
+const begunText = (service: string, found: ReadonlyMap<string, Misfit>, names: readonly string[]): string => {
+  const lineOf = (name: string): string =>
+    `${nameText(name)}: ${listText([...(found.get(name)?.oddities ?? [])], ODDITIES)}`;
+  return [
     `${capital(serviceText(service))} lists strange inspections for ${namesText(names)}.`,
-    ...names
-      .slice(0, NAMED)
-      .map((name) => `- ${nameText(name)}: ${listText([...(found.get(name)?.oddities ?? [])], ODDITIES)}`),
-    ...(names.length > NAMED ? [`- and ${names.length - NAMED} more`] : []),
+    ...firstFew(names.map(lineOf), NAMED).map((line) => `- ${line}`),
     `${rowOf('misfits').effect}.`,
     `${TO_DO}${rowOf('misfits').todo}.`,
   ].join('\n');
+};
 
 const beginningOf = (service: string, found: ReadonlyMap<string, Misfit>, at: number): Beginning => {
   const members = [...found.keys()];
@@ -121,7 +120,6 @@ const createWaiting = () => {
   };
 };
 
-/** Of one service. */
 const createOfService = (service: string, { isWanted, monotonic }: MisfitsDependencies) => {
   const found = new Map<string, Misfit>();
   const waiting = createWaiting();

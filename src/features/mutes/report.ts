@@ -2,7 +2,7 @@
 import { scopeText } from '../../alert.ts';
 import { inlineName, readableName } from '../../channels/content/foreign.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
-import { cleanLine, counted, listText, quotedName, shorten } from '../../text.ts';
+import { cleanLine, counted, firstFew, listText, quotedName, shorten } from '../../text.ts';
 import { clock, clockText, iso, spanText } from '../../time.ts';
 import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announce.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
@@ -39,10 +39,8 @@ const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'wh
   const [, change] = FOLLOW_UP.exec(type) ?? [];
   if (change !== undefined) return { what: `follow-up, ${change}` };
   if (type.startsWith('notification.')) return { what: 'the service wrote' };
-  const names = detectors.slice(0, LIMITS.detectors).map((name) => shorten(cleanLine(name), LIMITS.detector));
-  const more = detectors.length - names.length;
-  if (names.length === 0) return { what: 'what was found is not said' };
-  return { detectors: more > 0 ? [...names, `and ${more} more`] : names };
+  if (detectors.length === 0) return { what: 'what was found is not said' };
+  return { detectors: firstFew(detectors, LIMITS.detectors).map((name) => shorten(cleanLine(name), LIMITS.detector)) };
 };
 
 const listedOf = (item: HiddenItem): Listed => {

@@ -9,6 +9,7 @@ import type { Config } from '../../config/schema.ts';
 import { type ConfigSource, changesOf, needsRestart } from '../../config/source.ts';
 import { ConfigError, formatProblem, messageOf, UnavailableError } from '../../errors.ts';
 import { execute } from '../../redis/pipeline.ts';
+import { firstFew } from '../../text.ts';
 
 /** A daemon looks every few seconds; one that did not meanwhile has read its config at a later start. */
 const KEEP_MS = 120_000;
@@ -68,7 +69,6 @@ export interface ReloadAnswer {
 
 interface ReloaderDependencies {
   source: Pick<ConfigSource, 'file' | 'read'>;
-  /** What is in force. */
   current(): Config;
   /** Puts a config into force. Throws where it cannot be, and then the one before it is still in force. */
   replace(config: Config, changed: readonly Path[]): Promise<void>;
@@ -81,16 +81,11 @@ interface ReloaderDependencies {
 }
 
 /** Problems and changed keys that are logged and reported; how many more there are is said. */
-export const MOST_LISTED = 50;
-
-export const bounded = (lines: readonly string[]): string[] => {
-  const more = lines.length - MOST_LISTED;
-  return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LISTED), `and ${more} more`];
-};
+const MOST_LISTED = 50;
 
 const refused = (problems: readonly string[], isPassing = false): ReloadOutcome => ({
   outcome: 'refused',
-  problems: bounded(problems),
+  problems: firstFew(problems, MOST_LISTED),
   isPassing,
 });
 
@@ -113,7 +108,8 @@ export const createReloader = (dependencies: ReloaderDependencies) => {
     const unchangeable = paths.filter(needsRestart).map(showPath);
     if (unchangeable.length > 0) return refused([restartProblem(unchangeable)]);
     await replace(config, paths);
-    return { outcome: 'reloaded', changed: bounded(paths.map((path) => scrub(showPath(path)))) };
+    const shown = paths.map((path) => scrub(showPath(path)));
+    return { outcome: 'reloaded', changed: firstFew(shown, MOST_LISTED) };
   };
 
   /** What was refused last for something that may pass, such as a Redis that is away. */
@@ -165,9 +161,5 @@ export const createReloader = (dependencies: ReloaderDependencies) => {
   return {
     /** Reads the config again, for the reason `cause`. Never rejects. */
     request,
-    /** Resolves when nothing is being read. */
-    idle: async (): Promise<void> => {
-      while (running !== undefined) await running;
-    },
   };
 };

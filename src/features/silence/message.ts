@@ -1,7 +1,7 @@
 /** The words about protocols of which nothing is inspected, and that it is over. Pure. */
-import { capital, namesText, nameText, serviceText } from '../../text.ts';
+import { capital, firstFew, namesText, nameText, serviceText } from '../../text.ts';
 import { ageText, clockText, durationText } from '../../time.ts';
-import { shellName, TO_DO } from '../announcements/announce.ts';
+import { historyOf, TO_DO } from '../announcements/announce.ts';
 import type { Silence } from './probe.ts';
 
 export interface SilentProtocol extends Silence {
@@ -18,17 +18,15 @@ const habitText = ({ expectEvery, usualMs = 0 }: Silence): string =>
 
 const factsText = (silence: Silence): string => `for ${ageText(silence.forMs)}; ${habitText(silence)}`;
 
-/** Of one protocol the command is whole, unless a shell would take its name for more than a name. */
-const historyOf = (silent: readonly SilentProtocol[]): string =>
-  `tocsin protocols history ${silent.length === 1 ? shellName(silent[0]?.protocol ?? '') : 'NAME'}`;
-
 export const silentText = (service: string, silent: readonly SilentProtocol[]): string => {
   const [first] = silent;
-  const named = silent.slice(0, NAMED).map((one) => `- ${nameText(one.protocol)}: ${factsText(one)}`);
-  const others = silent.length > NAMED ? [`- and ${silent.length - NAMED} more`] : [];
+  const named = silent.map((one) => `${nameText(one.protocol)}: ${factsText(one)}`);
   const what =
     first === undefined || silent.length > 1
-      ? [`${silent.length} protocols have not been inspected for long.`, ...named, ...others]
+      ? [
+          `${silent.length} protocols have not been inspected for long.`,
+          ...firstFew(named, NAMED).map((line) => `- ${line}`),
+        ]
       : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
   return [
     ...what,

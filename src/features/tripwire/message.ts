@@ -1,13 +1,12 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
 import { channelRows, placeOf } from '../../channels/registry.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { cleanLine, counted, namesText, nameText, quotedName, serviceText, shorten } from '../../text.ts';
-import { shellName, TO_DO } from '../announcements/announce.ts';
+import { cleanLine, counted, firstFew, namesText, nameText, quotedName, serviceText, shorten } from '../../text.ts';
+import { historyOf, TO_DO } from '../announcements/announce.ts';
 import type { Change } from './changes.ts';
 import { STAYED_MS } from './unannounced.ts';
 import { ASPECTS, type Aspect, type WatchedDetector, type WatchedSettings } from './watched.ts';
 
-/** One aspect of a change. */
 export interface Difference {
   aspect: Aspect;
   /** A row each, those that differ first; empty where there is nothing. */
@@ -49,8 +48,7 @@ const rowsOf = (aspect: Aspect, settings: WatchedSettings): string[] => {
 const sideOf = (rows: readonly string[], others: readonly string[]): string[] => {
   const known = new Set(others);
   const sorted = [...rows.filter((row) => !known.has(row)), ...rows.filter((row) => known.has(row))];
-  const shown = sorted.slice(0, MOST_ROWS).map((row) => shorten(cleanLine(row), LONGEST_ROW));
-  return sorted.length > MOST_ROWS ? [...shown, `and ${sorted.length - MOST_ROWS} more`] : shown;
+  return firstFew(sorted, MOST_ROWS).map((row) => shorten(cleanLine(row), LONGEST_ROW));
 };
 
 const NOTHING: WatchedSettings = { channels: [], triggers: {} };
@@ -136,9 +134,6 @@ const headline = (service: string, all: readonly ChangeWords[]): string => {
     return `${mark}No person gets alerts of ${nameText(first.protocol)} any more: its channels ${at} were changed.`;
   return `The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
-
-const historyOf = (all: readonly ChangeWords[]): string =>
-  `tocsin protocols history ${all.length === 1 ? shellName(all[0]?.protocol ?? '') : 'NAME'}`;
 
 const remedyOf = (all: readonly ChangeWords[]): string => {
   if (all.some(({ kind }) => kind === 'changed'))

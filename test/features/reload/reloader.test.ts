@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/schema.ts';
 import { ConfigError, UnavailableError } from '../../../src/errors.ts';
-import { bounded, createReloader, MOST_LISTED, type ReloadOutcome } from '../../../src/features/reload/reloader.ts';
+import { createReloader, type ReloadOutcome } from '../../../src/features/reload/reloader.ts';
 import { read, SMALL } from '../../config/samples.ts';
 
 const withLookback = (minutes: number): Config => read(`${SMALL}poll: { lookback: ${minutes}m }\n`);
@@ -92,10 +92,4 @@ describe('a reload', () => {
     expect(outcomes).toHaveLength(2);
     expect(new Set(ends.slice(1)).size).toBe(1);
   });
-});
-
-test('a long list says how much more there is', () => {
-  const lines = Array.from({ length: MOST_LISTED + 7 }, (_, n) => `line ${n}`);
-  expect(bounded(lines).slice(-2)).toEqual([`line ${MOST_LISTED - 1}`, 'and 7 more']);
-  expect(bounded(lines.slice(0, 3))).toEqual(lines.slice(0, 3));
 });
