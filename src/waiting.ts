@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => {});
 
-/** Resolves when the work has ended, at the latest after `graceMs`: without Redis it may never end. */
-export const endedWithin = async (work: Promise<unknown>, graceMs: number): Promise<void> => {
-  await Promise.race([work, sleep(graceMs, undefined, { ref: false })]);
+/** Resolves when the work has ended, at the latest after `graceMs`: without Redis it may never end. Gives whether it has. */
+export const endedWithin = (work: Promise<unknown>, graceMs: number): Promise<boolean> => {
+  const over = new AbortController();
+  const late = sleep(graceMs, false, { signal: over.signal });
+  return Promise.race([work.then(() => true), late]).finally(() => over.abort());
 };
 
 /** Rejects after `timeoutMs`; the work itself goes on. */

@@ -1,6 +1,4 @@
 /** Composes acknowledgement: buttons and links in messages, what they do, and where presses arrive. */
-
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from '../channels/channel.ts';
 import { readerAt } from '../channels/registry.ts';
 import type { WithButtons } from '../deliver/stage.ts';
@@ -15,7 +13,7 @@ import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { ACKNOWLEDGE } from '../ops/page/acknowledge.ts';
 import { createRareWarning } from '../rarely.ts';
-import { pause } from '../waiting.ts';
+import { endedWithin, pause } from '../waiting.ts';
 import type { Context } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 
@@ -121,7 +119,7 @@ export const openAcknowledgement = (context: Context, dispatching: Dispatching) 
       const listening = channels.map(listen);
       lifecycle.onStop('presses', async () => {
         await Promise.all(listening);
-        await Promise.race([show.ended(), sleep(SHOW_GRACE_MS, undefined, { ref: false })]);
+        await endedWithin(show.ended(), SHOW_GRACE_MS);
         showing.abort();
         await show.ended();
       });

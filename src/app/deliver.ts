@@ -1,6 +1,5 @@
 /** Composes `deliver`: a worker for each channel kind, and what to do when a delivery failed or a destination recovered. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CHANNEL_KINDS, type ChannelKind, type Destination, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createPresentation } from '../channels/content/presentation.ts';
@@ -21,6 +20,7 @@ import { traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import { createPlaces } from '../queue/places.ts';
 import { iso } from '../time.ts';
+import { endedWithin } from '../waiting.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { Shared } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
@@ -45,7 +45,6 @@ interface OpenDelivery {
   onTemplateFailed?(index: number, why: string): void;
 }
 
-/** What the workers of all kinds share. */
 interface WorkerSettings extends Shared, OpenDelivery {
   onAttempt: Parameters<typeof createDeliver>[0]['onAttempt'];
   isStopping(): boolean;
@@ -209,7 +208,6 @@ export const openDelivery = (shared: Shared, parts: OpenDelivery) => {
   return {
     /** Ends what waits for channel kinds that the config does not set up; to be called often. */
     endLeftKinds,
-    /** Starts the workers; gives the function that stops them. */
     start: (): ((graceMs: number) => Promise<void>) => {
       workers = channels.map(open);
       return async (graceMs) => {
@@ -223,7 +221,7 @@ export const openDelivery = (shared: Shared, parts: OpenDelivery) => {
       const old = workers.find((worker) => worker.kind === kind);
       if (stopping || !channel || !old) return;
       workers = [...workers.filter((worker) => worker !== old), open(channel)];
-      await Promise.race([old.stop(REBUILD_GRACE_MS), sleep(2 * REBUILD_GRACE_MS, undefined, { ref: false })]);
+      await endedWithin(old.stop(REBUILD_GRACE_MS), 2 * REBUILD_GRACE_MS);
     },
     /** None before the start. */
     workers: (): readonly Worker[] => workers,

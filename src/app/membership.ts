@@ -1,12 +1,12 @@
 /** Tells other daemons and the commands that this one lives and how it is doing, and frees the jobs of one that is gone. */
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CHANNEL_KINDS } from '../alert.ts';
 import type { DaemonReport } from '../features/conditions/daemons.ts';
 import { createRedisCheck } from '../ops/checks.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
 import { pidNamespace } from '../redis/pid.ts';
+import { endedWithin, pause } from '../waiting.ts';
 import { type Context, type Host, monotonic } from './context.ts';
 import type { Delivering } from './deliver.ts';
 import type { Reading } from './poll.ts';
@@ -17,7 +17,6 @@ type MembershipContext = Pick<Context, 'id' | 'health' | 'log' | 'stopping'> & {
 };
 
 interface MembershipParts {
-  /** What this daemon polls, see `Member`. */
   polls: Reading['polls'];
   workers(): readonly Pick<ReturnType<Delivering['workers']>[number], 'id' | 'kind' | 'checkStalled'>[];
 }
@@ -113,8 +112,7 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
     },
     stop: async (): Promise<void> => {
       clearInterval(timer);
-      if (redis.status === 'ready')
-        await Promise.race([members.leave(), sleep(FAREWELL_MS, undefined, { ref: false })]);
+      if (redis.status === 'ready') await endedWithin(members.leave(), FAREWELL_MS);
     },
   };
 };
@@ -141,14 +139,11 @@ export const startReporting = ({ store, log }: Host, selfReport: () => DaemonRep
       // Without Redis a write waits for it to come back: a stop must not.
       await Promise.race([daemonReports.write(own).catch(failed), stopped]);
       const everyMs = own.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS;
-      await sleep(everyMs, undefined, { signal: AbortSignal.any([waiting.signal, stopping]) }).catch(() => {});
+      await pause(everyMs, AbortSignal.any([waiting.signal, stopping]));
     }
     // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
     if (redis.status !== 'ready') return;
-    await Promise.race([
-      daemonReports.remove(selfReport().id).catch(failed),
-      sleep(FAREWELL_MS, undefined, { ref: false }),
-    ]);
+    await endedWithin(daemonReports.remove(selfReport().id).catch(failed), FAREWELL_MS);
   };
   return {
     /** Never rejects. */

@@ -140,7 +140,6 @@ export const lookAtRedis = async (
 /** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */
 interface RedisPlace {
   address: string;
-  /** Of every key. */
   prefix: string;
 }
 

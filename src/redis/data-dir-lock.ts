@@ -112,9 +112,7 @@ interface LockSettings {
   /** Another daemon has the directory now, or it cannot be written: stop using it. Called once. */
   onLost(why: string): void;
   answeredAt?: Own['answeredAt'];
-  /** Default 2000. */
   renewEveryMs?: number;
-  /** Default `STALE_AFTER_MS`. */
   staleAfterMs?: number;
   /** The program that asks the kernel. Default `flock`. */
   flock?: string;

@@ -177,11 +177,9 @@ export const EMBEDDED_BINARY = 'redis-server';
 export interface EmbeddedSettings {
   dataDir: string;
   log: EmbeddedLog;
-  /** Default `EMBEDDED_BINARY`. */
   binary?: string;
   /** Gives up a start that takes long, as reading much data back in does. */
   signal?: AbortSignal;
-  /** Default `SILENCE`. */
   silence?: typeof SILENCE;
   /** The server lives and does not answer; then, that it does again. */
   onSilence?(isSilent: boolean): void;

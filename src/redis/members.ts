@@ -110,8 +110,6 @@ export const createMembers = ({ redis, prefix, self, monotonic }: MembersDepende
       return found;
     },
     /** Every member that is not known to be gone, this one included; in the same order for all of them. */
-    live: (): readonly string[] => members().map(({ id }) => id),
-    /** The same, with what each says of itself. */
     members,
     /** To be called once nothing is left to do for a member that is gone. */
     forget: async (id: string): Promise<void> => {

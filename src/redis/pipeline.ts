@@ -20,6 +20,14 @@ export const askEach = <T>(
   return execute(batch);
 };
 
+/** JSON in the fields of a hash whose names start with `beginning`, by the rest of the name. */
+export const recordsIn = <T>(fields: Readonly<Record<string, string>>, beginning = ''): Map<string, T> =>
+  new Map(
+    Object.entries(fields).flatMap(([field, json]) =>
+      field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
+    ),
+  );
+
 interface Waiting<T, R> {
   one: T;
   resolve(result: R): void;

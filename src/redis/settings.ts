@@ -91,7 +91,6 @@ export const firstNode = (
 };
 
 interface Node extends RedisNode {
-  /** With TLS. */
   tls?: TlsOptions | undefined;
 }
 

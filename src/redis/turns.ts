@@ -1,6 +1,6 @@
 /** Work on a timer: what each daemon does for itself, and what one of those that share a Redis does for all of them. */
 import { endedWithin, pause } from '../waiting.ts';
-import type { Locks } from './lock.ts';
+import { type Locks, underLock } from './lock.ts';
 
 export interface Turn {
   name: string;
@@ -15,7 +15,6 @@ export interface Turn {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The daemons that share turns. */
 interface Daemons {
   /** Ids of those that read a service, in the same order for all of them. */
   readersOf(service: string): readonly string[];
@@ -40,29 +39,18 @@ const AGAIN_MS = 15_000;
 export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependencies) => {
   const { daemons, onFailed, stopping } = dependencies;
 
-  /**
-   * False if another daemon has the turn. The lock protects daemons that do not know of each other yet; it expires if its
-   * daemon dies.
-   */
-  const takeShared = async ({ name, run }: Turn, locks: Locks): Promise<boolean> => {
-    const held = await locks.take([`turn:${name}`]);
-    if (held === undefined) return false;
-    try {
-      if (!stopping.aborted) await run(stopping);
-    } finally {
-      await held.release();
-    }
-    return true;
-  };
-
+  /** False if another daemon has the turn. The lock protects daemons that do not know of each other yet. */
   const take = async (turn: Turn): Promise<boolean> => {
+    const run = async (): Promise<true> => {
+      if (!stopping.aborted) await turn.run(stopping);
+      return true;
+    };
     if (turn.service !== undefined && daemons !== undefined) {
       if (daemons.readersOf(turn.service)[0] !== daemons.own) return false;
       if (turn.isDue !== undefined && !(await turn.isDue())) return true;
-      if (turn.isUnlocked !== true) return takeShared(turn, daemons.locks);
+      if (turn.isUnlocked !== true) return (await underLock(daemons.locks, [`turn:${turn.name}`], run)) ?? false;
     }
-    await turn.run(stopping);
-    return true;
+    return run();
   };
 
   const repeat = async (turn: Turn): Promise<void> => {
@@ -81,6 +69,6 @@ export const startTurns = (turns: readonly Turn[], dependencies: TurnsDependenci
   const ended = Promise.all(turns.map(repeat));
   return {
     /** Resolves when no turn runs any more, after `graceMs` at the latest. */
-    stopped: (graceMs: number): Promise<void> => endedWithin(ended, graceMs),
+    stopped: async (graceMs: number): Promise<void> => void (await endedWithin(ended, graceMs)),
   };
 };

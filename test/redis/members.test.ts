@@ -15,7 +15,8 @@ const setUp = () => {
   const join = (of: Partial<Member> = {}) => {
     joined += 1;
     const self = { id: `member-${joined}`, ...HERE, workers: [], ...NOTHING, ...of };
-    return createMembers({ redis, prefix, self: () => self, monotonic: () => clock.at });
+    const members = createMembers({ redis, prefix, self: () => self, monotonic: () => clock.at });
+    return { ...members, live: () => members.members().map(({ id }) => id) };
   };
   /** Seconds in which only these members beat. */
   const pass = async (seconds: number, ...members: ReturnType<typeof join>[]) => {

@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import type { AlertRecord, Target } from '../../ledger/ledger.ts';
 import { RETENTION_SECONDS } from '../../ledger/record.ts';
 import type { DeliveryRef } from '../../queue/scan.ts';
+import { underLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 import type { AuditOptions, AuditParts } from './protocol.ts';
@@ -166,18 +167,17 @@ export const createLostSearch = (dependencies: LostSearchParts) => {
     const alerts = new Map([...(await waitingOf(service)), ...more].map((record) => [record.alert.id, record]));
     const overdue = [...alerts.values()].flatMap(lostDeliveries.overdueOf);
     if (overdue.length === 0) return [];
-    // One daemon at a time queues the lost deliveries of a service again.
-    const lock = isHealing ? await locks.take([`audit:${service}`]) : undefined;
-    try {
+    const find = async (mayHeal: boolean): Promise<FoundLost[]> => {
       const found: FoundLost[] = [];
       for (const delivery of await lostDeliveries.lostOf(overdue)) {
-        const healed = lock !== undefined && (await lostDeliveries.heal(delivery).then(() => true, isUnanswered));
+        const healed = mayHeal && (await lostDeliveries.heal(delivery).then(() => true, isUnanswered));
         found.push({ delivery, healed });
       }
       return found;
-    } finally {
-      await lock?.release();
-    }
+    };
+    // One daemon at a time queues the lost deliveries of a service again.
+    const healed = isHealing ? await underLock(locks, [`audit:${service}`], () => find(true)) : undefined;
+    return healed ?? find(false);
   };
 
   /** `more`: further alerts that may have a waiting delivery. Without an answer of the service nothing is healed now. */

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { type Alert, type Announcement, type Destination, isAnnouncement, isHuman, onceEach } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../item.ts';
-import type { Locks } from '../../redis/lock.ts';
+import { type Locks, underLock } from '../../redis/lock.ts';
 import { iso } from '../../time.ts';
 import { type Announce, announcementItem } from '../announcements/announce.ts';
 import { type Announced, type AnnouncedStore, brokenAmong, labelsOf, type Over } from './store.ts';
@@ -34,7 +34,6 @@ interface AnnouncerDependencies {
 export interface Group {
   /** Of its records, and of the lock under which they change. */
   name: string;
-  /** What its announcements are about. */
   about: { begun: Announcement; over: Announcement };
   /** Who hears of these where neither operators nor the fallback can. Default: nobody. */
   people?(one: Pick<Announced, 'members'>): Promise<readonly Destination[]>;
@@ -193,17 +192,14 @@ export const createAnnouncer = (dependencies: AnnouncerDependencies) => {
       const before = await look();
       const isQuiet = before.begun.length + before.ended.length === 0;
       if (isQuiet && before.announced.every(({ isAnnounced }) => isAnnounced)) return true;
-      const held = await locks.take([`announce:${group.name}`]);
-      if (held === undefined) return false;
-      try {
+      const said = await underLock(locks, [`announce:${group.name}`], async () => {
         const { announced, begun, ended } = await look();
         for (const one of announced) if (!one.isAnnounced) await tell(group, one);
         for (const one of ended) await end(group, one);
         for (const one of begun) await begin(group, one);
-      } finally {
-        await held.release();
-      }
-      return true;
+        return true;
+      });
+      return said ?? false;
     },
   };
 };

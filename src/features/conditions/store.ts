@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Announcement, Destination } from '../../alert.ts';
 import { senderId } from '../../item.ts';
-import { execute } from '../../redis/pipeline.ts';
+import { execute, recordsIn } from '../../redis/pipeline.ts';
 import { DAY_MS, HOUR_MS } from '../../time.ts';
 
 export interface Announced {
@@ -121,9 +121,7 @@ export const createAnnouncedStore = (redis: Redis | Cluster, prefix: string, now
     get,
     /** The first to begin comes first. */
     list: async <T extends Announced>(group: string): Promise<T[]> => {
-      const all = Object.entries(await redis.hgetall(keyOf(group))).map(
-        ([id, json]) => [id, JSON.parse(json) as T] as const,
-      );
+      const all = [...recordsIn<T>(await redis.hgetall(keyOf(group)))];
       const old = all.filter(([, one]) => !isKept(one)).map(([id]) => id);
       if (old.length > 0) await redis.hdel(keyOf(group), ...old);
       return all.flatMap(([, one]) => (isKept(one) ? [one] : [])).toSorted((a, b) => a.since.localeCompare(b.since));

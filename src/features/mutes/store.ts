@@ -4,24 +4,16 @@ import type { Alert, Destination, Mute } from '../../alert.ts';
 import { encodeRecord } from '../../ledger/encoding.ts';
 import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
 import { CLOSE_ALERT, recordAlert } from '../../ledger/writes.ts';
-import { execute } from '../../redis/pipeline.ts';
+import { execute, recordsIn } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
+import type { Listed } from '../announcements/announce.ts';
 
 /** As much of an alert as the report of a mute lists. */
-export interface HiddenItem {
-  protocol: string;
+export interface HiddenItem extends Omit<Listed, 'what'> {
   type: string;
   /** Those that fired. */
   detectors: string[];
   itemId: string;
-  txHash?: string;
-  /** As messages say it: `CRITICAL`. */
-  severity: string;
-  /** What detectors or a notification said, in one short line; from outside. */
-  said?: string;
-  chainId?: string;
-  /** ISO 8601. */
-  at: string;
 }
 
 /** What a mute hid from one destination. */
@@ -61,12 +53,6 @@ if #hid > 0 then
   closeAlert(KEYS[2])
 end
 return { hid, others }`;
-
-/** The fields whose names start with `beginning`, by the rest of the name. */
-const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning: string): [string, T][] =>
-  Object.entries(fields).flatMap(([field, json]) =>
-    field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
-  );
 
 /** A mute is kept under its id, its facts under its id and a word. */
 const muteKeys = (prefix: string) => {
@@ -109,23 +95,20 @@ const createHiddenStore = (redis: Redis | Cluster, prefix: string, now: () => nu
     /** How many alerts it hid in all, and where they were to go. */
     hidden: async (id: string): Promise<{ hid: number; destinations: Destination[] }> => {
       const [hid, fields] = await Promise.all([redis.hget(keys.mutes, `${id} hid`), redis.hgetall(keys.hidden(id))]);
-      return { hid: Number(hid ?? 0), destinations: entriesOf<Destination>(fields, 'to ').map(([, one]) => one) };
+      return { hid: Number(hid ?? 0), destinations: [...recordsIn<Destination>(fields, 'to ').values()] };
     },
     /** Undefined where another daemon has reported the mute meanwhile. */
     hiddenFrom: async (id: string, destination: Destination): Promise<HiddenList | undefined> => {
       const batch = redis.multi().hgetall(keys.hidden(id)).hgetall(keys.list(id, destination.id));
       const [fields, listed] = (await execute(batch)) as [Record<string, string>, Record<string, string>];
       if (fields[`to ${destination.id}`] === undefined) return undefined;
-      return {
-        hid: Number(fields[`hid ${destination.id}`] ?? 0),
-        items: new Map(entriesOf<HiddenItem>(listed, '')),
-      };
+      return { hid: Number(fields[`hid ${destination.id}`] ?? 0), items: recordsIn<HiddenItem>(listed) };
     },
     /** Notes that the report was sent, and forgets what the mute hid. */
     reported: async (id: string, at: number): Promise<void> => {
       const hidden = keys.hidden(id);
-      const destinations = entriesOf<Destination>(await redis.hgetall(hidden), 'to ').map(([one]) => one);
-      const lists = destinations.map((one) => keys.list(id, one));
+      const destinations = recordsIn<Destination>(await redis.hgetall(hidden), 'to ').keys();
+      const lists = [...destinations].map((one) => keys.list(id, one));
       const batch = redis.pipeline().hsetnx(keys.mutes, `${id} reportedAt`, iso(at));
       await execute(batch.unlink(...lists, hidden));
     },

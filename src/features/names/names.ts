@@ -5,6 +5,7 @@ import type { Destination } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { DeliveryError, isPassing } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
+import { recordsIn } from '../../redis/pipeline.ts';
 import { cleanLine, shorten } from '../../text.ts';
 
 /** By destination id. */
@@ -37,8 +38,7 @@ const MOST_NAMES = 5000;
 export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const key = `${prefix}:names`;
 
-  const read = async (): Promise<Map<string, Remembered>> =>
-    new Map(Object.entries(await redis.hgetall(key)).map(([id, json]) => [id, JSON.parse(json) as Remembered]));
+  const read = async (): Promise<Map<string, Remembered>> => recordsIn(await redis.hgetall(key));
 
   return {
     /** By destination id: one command, for a whole display. Destinations without a name are left out. */

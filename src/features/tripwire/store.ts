@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { chunksOf } from '../../chunks.ts';
 import { MOST_PROTOCOLS } from '../../item.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
-import { execute } from '../../redis/pipeline.ts';
+import { execute, recordsIn } from '../../redis/pipeline.ts';
 import { DAY_MS, iso } from '../../time.ts';
 import type { Comparison, Remembered } from './changes.ts';
 import type { ChangeWords } from './message.ts';
@@ -12,7 +12,6 @@ import type { Unannounced } from './unannounced.ts';
 
 /** A change as it is kept for `protocols history`. */
 export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | 'isCritical'> {
-  /** ISO 8601. */
   at: string;
 }
 
@@ -98,13 +97,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
       const { version = '', since, ...fields } = await redis.hgetall(keyOf(service));
       // Without it, a first listing was not written to its end.
       if (since === undefined) return undefined;
-      const parsed = <T>(begin: string): Map<string, T> =>
-        new Map(
-          Object.entries(fields).flatMap(([field, json]) =>
-            field.startsWith(begin) ? [[field.slice(begin.length), JSON.parse(json) as T]] : [],
-          ),
-        );
-      return { version, protocols: parsed<Remembered>(PROTOCOL), unannounced: parsed<Unannounced>(UNANNOUNCED) };
+      const protocols = recordsIn<Remembered>(fields, PROTOCOL);
+      return { version, protocols, unannounced: recordsIn<Unannounced>(fields, UNANNOUNCED) };
     },
     /** Gives the next version. Undefined where another daemon has written meanwhile: then nothing more is written. */
     remember: async (
