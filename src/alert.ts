@@ -88,7 +88,6 @@ const READERS = {
 /** A kind that people read. */
 export type HumanKind = { [Kind in ChannelKind]: (typeof READERS)[Kind] extends 'people' ? Kind : never }[ChannelKind];
 
-/** Each once. */
 export const onceEach = <T extends Pick<Destination, 'id'>>(destinations: readonly T[]): T[] => [
   ...new Map(destinations.map((one) => [one.id, one])).values(),
 ];
@@ -293,9 +292,8 @@ export interface Mute {
   reason: string;
   /** Who added it, as they said or as their machine calls them; not of windows. */
   author?: string;
-  /** ISO 8601. */
   from: string;
-  /** ISO 8601; excluded. */
+  /** Excluded. */
   until: string;
 }
 

@@ -46,7 +46,6 @@ const SLICE_MS = 10;
 export const AT_ONCE = 20;
 
 export interface Pauses {
-  /** Lets other work run. */
   yieldNow(): Promise<unknown>;
   monotonic(): number;
 }
@@ -69,7 +68,6 @@ export const atOnce = <T>(work: Sliced<T>): T => {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 };
 
-/** One slice. */
 export function* slice<T>(work: () => T): Sliced<T> {
   yield;
   return work();

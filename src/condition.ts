@@ -85,13 +85,11 @@ const CONDITIONS = {
     effect: 'Alerts of what was listed are found and sent; of what was not, no change and no new protocol is seen',
     todo: 'see who made it so large: `tocsin protocols list`; correct or remove it at the service',
   },
-  /** A token or mail server does not work. */
   channel: {
     ...{ ...SHARED, stopsReady: true, stopsHeartbeat: true },
     effect: 'Alerts for it wait, and are delivered by themselves when it works',
     todo: 'fix it under channels (token, password or server); `tocsin check --online` shows whether it works. Waiting alerts are then sent by themselves',
   },
-  /** One address takes nothing. */
   destination: {
     ...{ ...SHARED, announced: 'found', partOf: 'channel' },
     effect: 'Alerts for it wait, or are kept as dead',
@@ -103,7 +101,6 @@ const CONDITIONS = {
     effect: 'Alerts wait there; none is lost',
     todo: 'see `/livez` and the log for what hangs, and whether Redis is slow; a restart of the daemon loses nothing',
   },
-  /** Redis may lose what is queued. */
   durability: {
     ...PASSING,
     effect: 'Alerts are found and sent, but what is queued may be lost when Redis restarts or is full',
@@ -126,19 +123,16 @@ const CONDITIONS = {
     effect: 'They were found again by the audit, and come late',
     todo: '`tocsin audit` names the items, `tocsin trace ID` shows one; look for what Redis or the service lost then',
   },
-  /** Only a newer version can read them. */
   jobs: {
     ...{ ...PASSING, stopsReady: true },
     effect: 'Their alerts wait for it; none is lost',
     todo: 'start the newer version again',
   },
-  /** A changed one was refused, or does not come into force. */
   config: {
     ...{ ...OF_ONE, mayPass: false },
     effect: 'The daemon goes on with the old config',
     todo: '`tocsin check` names each mistake with its line; correct the file',
   },
-  /** Another config is in force; this daemon stands by. */
   'config-differs': {
     ...{ ...OF_ONE, mayPass: false, stopsReady: true },
     effect: 'Alerts are found and sent by the config that was put into force last; this daemon waits and sends nothing',
@@ -149,25 +143,21 @@ const CONDITIONS = {
     effect: 'Alerts are sent in our own form instead',
     todo: 'correct it under templates in the config; `tocsin preview` shows what it makes',
   },
-  /** That of `dataDir` is nearly full. */
   disk: {
     ...OF_ONE,
     effect: 'Alerts are found and sent until the disk is full: then Redis takes no more, and no alert is sent',
     todo: 'free space on that machine, or give the data folder of Tocsin (dataDir) a larger disk',
   },
-  /** It differs from the service's or from Redis'. */
   clock: {
     ...OF_ONE,
     effect: 'Alerts are found and sent, but their times mislead, and receivers may refuse signed webhooks',
     todo: 'let both machines follow a time server (NTP)',
   },
-  /** The event loop is blocked. */
   loop: {
     ...OF_ONE,
     effect: 'Alerts come late; none is lost',
     todo: 'give the daemon more CPU and memory; see `the event loop was blocked` in its log',
   },
-  /** It cannot be sent. */
   heartbeat: {
     ...OF_ONE,
     effect: "Alerts are found and sent, but the dead man's switch may fire",
@@ -189,7 +179,6 @@ const CONDITIONS = {
     ...{ ...STANDING, effect: 'No alert of it is found' },
     todo: 'correct the protocol at the service, or leave it out by protocols.exclude',
   },
-  /** A destination waits for approval. */
   held: {
     ...{ ...NOTE, effect: 'Its alerts wait until somebody has approved it' },
     todo: 'see whether it is the right one; `tocsin destinations approve` lets its alerts go',
@@ -204,7 +193,6 @@ const CONDITIONS = {
     ...{ ...STANDING, effect: 'Alerts come a little later' },
     todo: 'raise poll.requestsPerSecond',
   },
-  /** A channel of a protocol leads nowhere. */
   routing: {
     ...{ ...STANDING, effect: 'Its alerts do not go there' },
     todo: 'correct the channel, at the monitoring service or in the config of Tocsin',
@@ -219,7 +207,6 @@ const CONDITIONS = {
     ...{ ...NOTE, effect: 'What came meanwhile is not sent' },
     todo: '`tocsin replay` sends it, if somebody wants it',
   },
-  /** Items of the service that could not be understood. */
   malformed: {
     ...{ ...NOTE, effect: 'No alert was made of them' },
     todo: 'see `malformed item` in the log, and ask the people who run the service',
@@ -263,7 +250,6 @@ export interface Condition {
 export interface Acceptance {
   reason: string;
   author: string;
-  /** ISO 8601. */
   from: string;
   until: string;
 }

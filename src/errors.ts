@@ -222,7 +222,6 @@ export class DeliveryError extends Error {
 export const isPassing = (error: unknown): error is DeliveryError =>
   error instanceof DeliveryError && factsOf(error.reason).outlook === 'passing';
 
-/** The text of anything that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Undefined where it throws. */

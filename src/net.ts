@@ -8,7 +8,6 @@ export const hostKey = (host: string): string =>
     .replace(/\.$/, '')
     .toLowerCase();
 
-/** Whether a text is a network in CIDR notation. */
 export const isCidr = (text: string): boolean => {
   const [address = '', bits = '', ...rest] = text.split('/');
   const family = isIP(address);
@@ -147,20 +146,14 @@ export const isProxyRefusal = (code: string): boolean => /^proxy-(?!408|429)[1-4
 /** The longest delay that a timer accepts; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-export interface Deadline {
-  signal: AbortSignal;
-  /** Who ended it, or `undefined` while time is left. */
-  ended(): 'aborted' | 'expired' | undefined;
-  /** Lets go of the timer and the caller's signal. */
-  end(): void;
-}
+export type Deadline = ReturnType<typeof startDeadline>;
 
 /**
  * A signal that aborts with the caller's or after a time; then, as with `AbortSignal.timeout`, the reason is a
  * `TimeoutError`. Its timer and listener end with the request: those of `AbortSignal.timeout` would stay until it fires, long
  * after the answer.
  */
-export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline => {
+export const startDeadline = (caller: AbortSignal, timeoutMs: number) => {
   const controller = new AbortController();
   let ended: 'aborted' | 'expired' | undefined;
   const finish = (how: 'aborted' | 'expired', reason: unknown) => {
@@ -180,8 +173,10 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline 
   else caller.addEventListener('abort', abort, { once: true });
   return {
     signal: controller.signal,
+    /** By whom, or `undefined` while time is left. */
     ended: () => ended,
-    end: () => {
+    /** Lets go of the timer and the caller's signal. */
+    end: (): void => {
       clearTimeout(timer);
       caller.removeEventListener('abort', abort);
     },

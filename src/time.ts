@@ -7,7 +7,7 @@
  * this process.
  */
 
-/** Epoch milliseconds, or ISO 8601 in UTC (`...Z`), which is how we store times. */
+/** Everywhere a number is epoch milliseconds, and a text is ISO 8601 in UTC (`...Z`), which is how we store times. */
 export type Moment = number | string;
 
 /** How we store times: ISO 8601 in UTC with milliseconds. */

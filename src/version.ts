@@ -39,7 +39,6 @@ const findBuild = (): Build => {
 
 let found: Build | undefined;
 
-/** Of the running program. */
 export const build = (): Build => {
   found ??= findBuild();
   return found;

@@ -31,7 +31,6 @@ import type { Verbs } from './compose.ts';
 import type { Context } from './context.ts';
 import { openReview } from './view.ts';
 
-/** What the page is drawn from. */
 interface PageContext extends Context {
   catalog: Verbs['reading']['catalog'];
   review: RouteReview;
@@ -70,7 +69,6 @@ const openSearch = ({ config, store }: Context) => {
   };
 };
 
-/** What somebody who is signed in may do. */
 const openPageActions = (context: PageContext): PageActions => {
   const { config, store, catalog, review, known, now } = context;
   const fallback = fallbackRoutes(config, routeSettings(config)).destinations;

@@ -189,7 +189,6 @@ export const openReading = (context: ReadingContext) => {
     catalog,
     services,
     serviceOf,
-    /** Lists what there is to be read of a service. */
     list: (service: string, signal: AbortSignal): Promise<void> =>
       context.listings.turn(service, () => intake.listAll(service, signal)),
     /** The same for those whose last listing failed here, as soon as they answer again. */
@@ -224,7 +223,6 @@ export const openReading = (context: ReadingContext) => {
           ({ group, subject }) =>
             group === service && (protocols.length === 0 || protocols.some((name) => subject.includes(name))),
         )?.message,
-    /** Every track that the polls of a service ask for. */
     tracksOf: async (service: string): Promise<Track[]> => {
       const protocols = [...(await catalog.protocols(service)).keys()];
       return streamsOf(service, protocols, config.alerts.sources).flatMap(tracksOf);

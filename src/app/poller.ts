@@ -21,11 +21,9 @@ export interface OpenReading {
   dispatch(alerts: Alert[]): Promise<void>;
   /** Who this daemon is, and who shares a service with it. */
   membership: { own: string; readersOf(service: string): readonly string[] };
-  /** Called with every page that was read. */
   onPage(stream: Stream, page: ItemPage): Promise<void>;
   /** Called after each poll that has read its stream to the end. */
   onRead(stream: Stream): void;
-  /** Called after each sweep. */
   onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   listings: {
     /** Lists a service, and finds out how far people know of what came. */

@@ -99,7 +99,6 @@ export const escapingContext = (context: ProgramContext): CommandContext => {
 
 /** Options that every command takes. */
 export interface CommonOptions {
-  /** The config file. */
   config: string;
   json?: boolean;
 }

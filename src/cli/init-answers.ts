@@ -23,7 +23,6 @@ import {
 } from './init-questions.ts';
 import { kindOf } from './options.ts';
 
-/** As it grows. */
 export interface Draft extends Plan {
   service: Record<string, string>;
   kinds: Map<ChannelKind, Record<string, string>>;

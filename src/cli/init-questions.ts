@@ -24,7 +24,6 @@ export interface InitOptions extends CommonOptions {
   force?: boolean;
 }
 
-/** What the whole dialogue is about. */
 export interface Setup {
   options: InitOptions;
   context: CommandContext;

@@ -4,7 +4,7 @@ import { openDestinations } from '../app/approval.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
-import { lengthOf, newMute } from '../features/mutes/new-mute.ts';
+import { lengthOf, newMute, type WantedMute } from '../features/mutes/new-mute.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { formatDuration } from '../schema/fields.ts';
@@ -14,26 +14,12 @@ import { authorOf, optionOf } from './options.ts';
 import { type Column, renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
 
-interface AddOptions extends CommonOptions {
-  protocol?: string;
-  detector?: string;
-  destination?: string;
-  for: string;
-  reason: string;
+interface AddOptions extends CommonOptions, Omit<WantedMute, 'names' | 'author'> {
   author?: string;
 }
 
 const openMuting = ({ store }: View, config: Config) =>
   createActiveMutes({ config, mutes: store.mutes, now: Date.now });
-
-/** Throws a `UsageError`. */
-const muteOf = (options: AddOptions, rules: Config['mutes'], now: number): Mute => {
-  const { protocol, detector, destination, reason } = options;
-  const some = { protocol, detector, destination };
-  const given = Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined));
-  const wanted = { ...given, reason, author: authorOf(options), for: options.for };
-  return newMute(wanted, rules, now, optionOf);
-};
 
 /** What fits nothing that is known hides nothing, and is probably a slip. */
 const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: Config): Promise<string[]> => {
@@ -52,7 +38,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
 export const addMute: Action<AddOptions> = async (options, context) => {
   lengthOf(options.for, optionOf);
   return withView(options, context, async (view, config) => {
-    const mute = muteOf(options, config.mutes, Date.now());
+    const mute = newMute({ ...options, author: authorOf(options) }, config.mutes, Date.now(), optionOf);
     await view.store.mutes.add(mute);
     await view.store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) });
     answer(context, options, mute, () => `${mute.id}: ${scopeText(mute)}; until ${clockText(mute.until)}\n`);

@@ -14,7 +14,6 @@ interface ServiceHistory {
   /** ISO 8601: since when changes are seen; absent where no listing was looked at yet. */
   since?: string;
   changes: SeenChange[];
-  /** There were more. */
   isCut: boolean;
 }
 

@@ -12,7 +12,6 @@ import { type Action, EXIT } from './context.ts';
 import { durationOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
 
-/** Times are ISO 8601. */
 type WatchEvent =
   | AlertEvent
   | { at: string; event: 'trouble' | 'over'; text: string }

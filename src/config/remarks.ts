@@ -36,7 +36,6 @@ const addressesIn = (config: Config): string[] => {
     .filter((address) => address.includes('://'));
 };
 
-/** Receivers that are named by URL. */
 const namedReceivers = ({ channels: { webhook } }: Config): string[] =>
   [...Object.keys(webhook?.secrets ?? {}), ...Object.keys(webhook?.receivers ?? {})].filter((name) =>
     name.includes('://'),

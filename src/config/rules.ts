@@ -179,7 +179,6 @@ const acknowledgement = (config: Values): Breach[] => {
   ];
 };
 
-/** Every channel entry of the file with its path. */
 const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
   const listAt = (path: Path, list: unknown) =>
     listOf(list).map((entry, index) => ({ path: [...path, index], entry: mapOf(entry) }));

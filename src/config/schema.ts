@@ -137,19 +137,10 @@ const alternatives = (node: Node): Node[] => {
 };
 
 /** What a schema says of a path. The reader asks it before there is a valid config. */
-export interface Shape {
-  /** JSON Schema types that the path may have; empty where the path is unknown. */
-  typesAt(path: Path): string[];
-  /** Keys that a map at this path may have; empty for a map with free keys. */
-  keysAt(path: Path): string[];
-  /** Keys of the maps in it, two deep, as `smtp.host`; the nearer first. */
-  keysBelow(path: Path): string[];
-  /** True where the value, or the list or map that holds it, is a secret. */
-  isSecret(path: Path): boolean;
-}
+export type Shape = ReturnType<typeof createShape>;
 
 /** Reads a JSON Schema without references, as zod makes it. */
-export const createShape = (jsonSchema: unknown): Shape => {
+export const createShape = (jsonSchema: unknown) => {
   const root = isObject(jsonSchema) ? alternatives(jsonSchema) : [];
   const nodesAt = (path: Path): Node[] =>
     path.reduce<Node[]>((nodes, key) => nodes.flatMap((node) => child(node, key)).flatMap(alternatives), root);
@@ -158,16 +149,20 @@ export const createShape = (jsonSchema: unknown): Shape => {
   const below = (path: Path, keys: readonly string[]): string[] =>
     keys.flatMap((key) => keysAt([...path, ...key.split('.')]).map((inner) => `${key}.${inner}`));
   return {
-    typesAt: (path) =>
+    /** JSON Schema types that the path may have; empty where the path is unknown. */
+    typesAt: (path: Path): string[] =>
       nodesAt(path)
         .flatMap(({ type }) => type)
         .filter((type) => typeof type === 'string'),
+    /** Keys that a map at this path may have; empty for a map with free keys. */
     keysAt,
-    keysBelow: (path) => {
+    /** Keys of the maps in it, two deep, as `smtp.host`; the nearer first. */
+    keysBelow: (path: Path): string[] => {
       const inner = below(path, keysAt(path));
       return [...inner, ...below(path, inner)];
     },
-    isSecret: (path) =>
+    /** True where the value, or the list or map that holds it, is a secret. */
+    isSecret: (path: Path): boolean =>
       path.some((_, index) => nodesAt(path.slice(0, index + 1)).some((node) => node.writeOnly === true)),
   };
 };

@@ -61,21 +61,6 @@ const RESTART_ONLY: readonly Path[] = [['redis'], ['dataDir'], ['ops', 'listen']
 export const needsRestart = (path: Path): boolean =>
   RESTART_ONLY.some((only) => only.every((key, index) => path[index] === key));
 
-export interface ConfigSource {
-  file: string;
-  /**
-   * Reads file, secrets and variables again. Throws a `ConfigError` with every problem found, and a `UsageError` where the
-   * file can be read once only.
-   */
-  read(): Promise<Config>;
-  /** Those that the last `read` has read. */
-  files(): string[];
-  /** Of what the last `read` has read, right or wrong: the same for the same content of the same files. */
-  readPrint(): string;
-  /** The same of what is on disk now. Undefined where that cannot be looked at without taking it away. */
-  diskPrint(): Promise<string | undefined>;
-}
-
 interface Content {
   read: ReadResult;
   /** A file that is too large is the same again where it is read with the same limit. */
@@ -100,7 +85,9 @@ const isPipe = async (file: string): Promise<boolean> => {
   return found !== undefined && !found.isFile() && !found.isDirectory();
 };
 
-export const createConfigSource = (file: string, environment: Environment): ConfigSource => {
+export type ConfigSource = ReturnType<typeof createConfigSource>;
+
+export const createConfigSource = (file: string, environment: Environment) => {
   let last: Contents = new Map();
   /** Those that were pipes at the start: they were read then, and never again. */
   let ownPipes: readonly string[] = [];
@@ -113,9 +100,12 @@ export const createConfigSource = (file: string, environment: Environment): Conf
   };
   return {
     file,
-    files: () => [...last.keys()],
-    readPrint: () => (refusedPipe === undefined ? printOf(last) : printOfPipe(refusedPipe)),
-    diskPrint: async () => {
+    /** Those that the last `read` has read. */
+    files: (): string[] => [...last.keys()],
+    /** Of what the last `read` has read, right or wrong: the same for the same content of the same files. */
+    readPrint: (): string => (refusedPipe === undefined ? printOf(last) : printOfPipe(refusedPipe)),
+    /** The same of what is on disk now. Undefined where that cannot be looked at without taking it away. */
+    diskPrint: async (): Promise<string | undefined> => {
       const pipes = await findPipes();
       // Somebody has to know what has taken the place of a file since.
       const replacing = pipes.find((pipe) => !ownPipes.includes(pipe));
@@ -126,7 +116,8 @@ export const createConfigSource = (file: string, environment: Environment): Conf
       });
       return printOf(new Map(again));
     },
-    read: async () => {
+    /** File, secrets and variables again. Throws a `ConfigError`, and a `UsageError` where they can be read once only. */
+    read: async (): Promise<Config> => {
       const isFirst = last.size === 0;
       refusedPipe = isFirst ? undefined : (await findPipes())[0];
       if (refusedPipe !== undefined) {

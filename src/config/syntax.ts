@@ -43,7 +43,6 @@ const createPlaceOf = (text: string): PlaceOf => {
   };
 };
 
-/** Something wrong, at a place in the text. */
 export interface Finding {
   path: Path;
   /** Offset into the text, in UTF-16 units. */

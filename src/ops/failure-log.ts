@@ -5,7 +5,6 @@ import { messageOf } from '../errors.ts';
 interface Failure {
   group: string;
   subject: string;
-  /** Epoch milliseconds. */
   since: number;
   message: string;
   saidAt: number | undefined;
@@ -58,7 +57,6 @@ export const createFailureLog = (log: Pick<Logger, 'warn' | 'info'>, now: () => 
     },
     /** Nobody asks for it any more. */
     forget: (group: string, subject: string): void => void known.delete(keyOf(group, subject)),
-    /** What fails now. */
     current: (): Failure[] => [...known.values()],
   };
 };

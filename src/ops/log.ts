@@ -160,7 +160,6 @@ export const logFormOf = (
 
 interface LogSettings {
   level: LogLevel;
-  /** Removes secrets from a text; see `createScrubber`. */
   scrub(text: string): string;
   /** Asked for each line, as the config may change. Default: JSON. */
   form?(): LogForm;

@@ -94,7 +94,6 @@ export interface ServiceStatus {
   /** It answers, as far as a running daemon knows. */
   up: boolean;
   state: ServiceCondition;
-  /** Since when it is so. */
   since?: string | undefined;
   /** Where it is not up: why, in a sentence without secrets. */
   lastError?: string | undefined;

@@ -19,7 +19,6 @@ export const WORKS_FOR_MS = 3 * 86_400_000;
 
 export interface ButtonMessage {
   destination: Destination;
-  /** Those that it acknowledges. */
   alerts: Alert['id'][];
   /** Of each of these its protocol, where they differ. */
   protocols?: string[];
@@ -43,7 +42,6 @@ export interface AcknowledgementParts {
   ledger: Pick<Ledger, 'read'>;
   operatorLog: Pick<OperatorLog, 'record'>;
   muteRules: MuteRules;
-  /** What people call destinations. */
   names(): Promise<Names>;
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;

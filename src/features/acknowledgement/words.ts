@@ -18,7 +18,6 @@ export interface Acknowledgement {
   /** The label of the destination whose message was pressed, and its id. */
   to: string;
   destination?: string;
-  /** ISO 8601. */
   at: string;
 }
 

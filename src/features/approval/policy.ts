@@ -3,7 +3,7 @@ import { type Destination, isChannelKind } from '../../alert.ts';
 import { kindFacts } from '../../channels/registry.ts';
 import { createGlobs } from '../../globs.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { type RouteSettings, routeEntries } from '../routes/routes.ts';
+import { ownEntries, type RouteSettings, routeEntries } from '../routes/routes.ts';
 
 export interface ApprovalSettings {
   /** `destinations.gate`. False: every destination is open. */
@@ -60,11 +60,8 @@ const fitsEntry = (entry: string): IsOpen => {
 
 /** Ids of the destinations that the config itself names: for a protocol, or as the fallback. */
 export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSettings): ReadonlySet<string> => {
-  const overrides = Object.values(settings.overrides).flatMap(({ channels = [], extraChannels = [] }) => [
-    ...channels,
-    ...extraChannels,
-  ]);
-  return new Set(routeEntries([...overrides, ...fallback], settings).destinations.map(({ id }) => id));
+  const named = [...ownEntries(settings), ...fallback];
+  return new Set(routeEntries(named, settings).destinations.map(({ id }) => id));
 };
 
 /** `approved`: ids. */

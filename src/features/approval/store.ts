@@ -8,13 +8,11 @@ import { iso } from '../../time.ts';
 
 /** A destination that somebody approved or revoked. */
 export interface Decision extends Target {
-  /** ISO 8601. */
   at: string;
 }
 
 export interface HeldDestination {
   destination: Destination;
-  /** ISO 8601. */
   since: string;
   waiting: number;
   isAnnounced: boolean;

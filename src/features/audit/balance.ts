@@ -58,7 +58,6 @@ export interface ProtocolAudit {
   healed: number;
 }
 
-/** A protocol that could not be compared now. */
 export interface Unaudited {
   service: string;
   protocol: string;

@@ -95,7 +95,6 @@ const datesOf = ({ dates: { createdAt, updatedAt, txTimestamp } }: Item): Dates 
 
 const isDated = ({ dates }: Item): boolean => Object.values(dates).length > 0;
 
-/** Gives what became of each item. */
 const createAccounting = ({ ledger, seen, routesOf }: Compared) => {
   const distinguish = createDistinguish(ledger);
   /** Why the ledger may lack an alert. */
@@ -172,9 +171,7 @@ export const createReconcile = (dependencies: Compared) => {
     return {
       ...balance({ listed: accounted.map(({ listed }) => listed), accounts, recorded }),
       ...(disagreement === undefined ? {} : { disagreement }),
-      /** Whole. */
       missingItems: accounted.flatMap(({ item }) => item ?? []),
-      /** Those with a waiting delivery. */
       waiting: accounted.flatMap(({ record }) => record ?? []),
     };
   };

@@ -123,7 +123,6 @@ export const createSimulation = (dependencies: SimulationDependencies) => {
 };
 
 export interface BacktestReport {
-  /** ISO 8601. */
   since: string;
   until: string;
   alerts: number;

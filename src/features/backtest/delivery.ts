@@ -15,10 +15,8 @@ import type { ProcessParcel } from '../../queue/parcel-worker.ts';
 import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
 import type { Timeline } from './timeline.ts';
 
-/** A message that would be sent. */
 export interface SimulatedMessage {
   destination: Destination;
-  /** Epoch milliseconds. */
   at: number;
   alerts: readonly Alert[];
   /** When each of them could have been sent at the earliest; not of those that were sent before, and are in a reply again. */
@@ -37,7 +35,6 @@ export interface SimulatedKind
   /** How long its messages wait for more, in milliseconds. Default: not at all. */
   groupWaitMs?: number;
   givesHandle: NonNullable<Channel['givesHandle']>;
-  /** Its messages can be changed. */
   canAmend: boolean;
 }
 

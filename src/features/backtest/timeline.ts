@@ -2,7 +2,6 @@
 import { createDueQueue } from '../../poll/due-queue.ts';
 
 interface Event {
-  /** Epoch milliseconds. */
   dueAt: number;
   /** Which of one moment comes first. */
   order: number;
@@ -20,7 +19,6 @@ export const createTimeline = () => {
   };
 
   return {
-    /** Epoch milliseconds. */
     now: (): number => clock,
     /** A place among the events of one moment: in the order in which the places were given. */
     nextOrder,

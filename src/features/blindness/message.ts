@@ -7,7 +7,6 @@ interface Subject {
   service: string;
   /** None: the service as a whole. */
   protocols: readonly string[];
-  /** ISO 8601. */
   since: string;
   /** A sentence without secrets, where it is known. */
   reason?: string | undefined;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createBullBoard } from '@bull-board/api';
 import type { AppControllerRoute, AppViewRoute, BullBoardQueues, IServerAdapter } from '@bull-board/api/dist/types.js';
 import { orUndefined } from '../../errors.ts';
+import type { Answer } from '../../ops/answer.ts';
 import type { ReadableQueue } from '../../queue/queues.ts';
 import { type Html, html } from '../../text.ts';
 import { ReadOnlyQueue, type Scrub } from './read-only-queue.ts';
@@ -58,11 +59,7 @@ export interface BoardDependencies {
   scrub: Scrub;
 }
 
-export interface BoardAnswer {
-  code: number;
-  type: string;
-  body: string | Buffer;
-}
+type BoardAnswer = Omit<Answer, 'headers'>;
 
 export interface Board {
   show(path: string, query: URLSearchParams): Promise<BoardAnswer | undefined>;

@@ -35,7 +35,6 @@ export interface BrokenInput extends Subject {
   said?: string | undefined;
   /** Those whose alerts it did not take. */
   protocols?: readonly string[];
-  /** ISO 8601. */
   since: string;
   /** Alerts on their way there. */
   waiting: number;
@@ -61,14 +60,12 @@ const deadText = ({ dead, hasFallback }: Pick<BrokenInput, 'dead' | 'hasFallback
 const waitText = (waiting: number): string =>
   `${waiting === 0 ? 'No alerts are' : capital(countedInWords(waiting, 'alert is', 'alerts are'))} waiting.`;
 
-/** What becomes of alerts that wait. */
 const comesText = ({ waiting, hasFallback }: Pick<BrokenInput, 'waiting' | 'hasFallback'>): string => {
   const how = waiting === 1 ? 'It is delivered by itself' : 'They are delivered by themselves';
   const late = hasFallback ? '; what nobody has accepted in time goes to the fallback' : '';
   return `${waiting === 0 ? 'New ones wait, and are delivered by themselves' : how} when it works${late}.`;
 };
 
-/** How many alerts it is about, and what becomes of them. */
 const whatBecomes = (input: BrokenInput): string[] => {
   const { reason, isSender, waiting, dead, hasFallback } = input;
   const doDie = factsOf(reason).next === 'dead' && !isSender;

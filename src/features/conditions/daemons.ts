@@ -17,7 +17,6 @@ export interface DaemonReport extends Omit<DaemonStatus, 'heardAt' | 'isRunning'
   /** How long it had been running then. */
   uptimeMs: number;
   services: ServiceStatus[];
-  /** What it has found to be wrong. */
   conditions: Condition[];
   reload?: ReloadAnswer;
 }
@@ -128,9 +127,7 @@ export const servicesAsKnown = (names: readonly string[], daemons: readonly Hear
 };
 
 interface SelfReportDependencies extends Pick<DaemonReport, 'id' | 'host' | 'pid'> {
-  /** Epoch milliseconds. */
   startedAt: number;
-  /** How long it has been running. */
   uptimeMs(): number;
   health: Pick<Health, 'ready'>;
   /** Which services have no read that fails. `isLeft`: this one does not answer here, and others read it. */

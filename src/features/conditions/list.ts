@@ -158,23 +158,19 @@ const createAll = (dependencies: KnowingDependencies) => async () => {
   return { ...state, ...noted, named, destinations, services, conditions: conditionsOf({ ...state, deadAt, notes }) };
 };
 
-export interface Knowing {
-  /** What this daemon knows without Redis: where that is silent, it is all that is known. */
-  own(): Condition[];
-  all(): ReturnType<ReturnType<typeof createAll>>;
-  /** Of all; where Redis is silent, what this daemon knows. */
-  conditions(): Promise<readonly Condition[]>;
-}
+export type Knowing = ReturnType<typeof createKnowing>;
 
 export const isSilent = (conditions: readonly Condition[]): boolean => conditions.some(({ name }) => name === 'redis');
 
-export const createKnowing = (dependencies: KnowingDependencies): Knowing => {
+export const createKnowing = (dependencies: KnowingDependencies) => {
   const { self, redis } = dependencies;
   const all = createAll(dependencies);
+  /** What this daemon knows without Redis: where that is silent, it is all that is known. */
   const own = (): Condition[] => {
     const found = self === undefined ? [] : foundBy(self());
     if (redis.status === 'ready' || isSilent(found)) return foldConditions(found);
     return foldConditions([{ name: 'redis', of: '', what: 'Redis does not answer' }, ...found]);
   };
-  return { own, all, conditions: async () => (isSilent(own()) ? own() : (await all()).conditions) };
+  const conditions = async (): Promise<readonly Condition[]> => (isSilent(own()) ? own() : (await all()).conditions);
+  return { own, all, conditions };
 };

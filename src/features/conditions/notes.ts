@@ -24,7 +24,6 @@ export interface NotesDependencies {
   skipped: Pick<SkippedStore, 'list'>;
   queues: Pick<ParcelQueues, 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
-  /** What providers call destinations. */
   names: Pick<NameStore, 'all'>;
   review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
 }

@@ -136,9 +136,7 @@ export const factsOf = (alert: Judged): Facts => {
 
 interface EnrichmentDependencies {
   firstSeen: FirstSeen;
-  /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Knowledge | undefined>;
-  /** What the config says of protocols. */
   overrides: Readonly<Record<string, { admins?: readonly string[] }>>;
   /** Default: a failure is not logged. */
   log?: Pick<Logger, 'warn'>;

@@ -142,7 +142,6 @@ const createDivert = (dependencies: FallbackDependencies, standIns: StandIns) =>
 const isOneOf = (destinations: readonly Destination[], { id }: Pick<Destination, 'id'>): boolean =>
   destinations.some((one) => one.id === id);
 
-/** What is done when the deadline of alerts has come. */
 const createDeadlineCheck = (
   dependencies: FallbackDependencies,
   divert: ReturnType<typeof createDivert>,

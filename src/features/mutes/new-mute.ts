@@ -7,7 +7,7 @@ import { formatDuration, parseDuration } from '../../schema/fields.ts';
 import { cleanLine } from '../../text.ts';
 import { iso } from '../../time.ts';
 
-interface WantedMute {
+export interface WantedMute {
   /** Globs, and a destination's id or label; what is absent fits all. */
   protocol?: string;
   detector?: string;

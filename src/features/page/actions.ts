@@ -27,7 +27,6 @@ interface PageActionsDependencies {
   retry(letters: readonly DeadDelivery[]): Promise<Retried>;
   drop: ReturnType<typeof createDrop>;
   mutes: MuteStore;
-  /** What is wrong now. */
   conditions(): Promise<readonly Condition[]>;
   knownRemarks: KnownRemarks;
   approval: Pick<ReturnType<typeof createDestinations>, 'find' | 'approve' | 'revoke'>;

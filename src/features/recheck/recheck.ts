@@ -18,7 +18,6 @@ interface RecheckSettings {
   confirmAfter: number;
 }
 
-/** What a recheck led to. */
 export type Outcome = 'same' | 'unsure' | 'forwarded' | Change;
 
 interface ActDependencies {

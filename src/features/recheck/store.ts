@@ -80,7 +80,6 @@ export const createRecheckStore = (redis: Redis | Cluster, prefix: string, mostW
       const member = memberOf(watched);
       await redis.multi().hset(known, member, JSON.stringify(watched)).zadd(due, dueAt, member).exec();
     },
-    /** Watches it no longer. */
     drop: async (service: string, watched: Watched): Promise<void> => {
       const [due, known] = keysOf(service);
       await redis.multi().zrem(due, memberOf(watched)).hdel(known, memberOf(watched)).exec();

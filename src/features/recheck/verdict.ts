@@ -17,7 +17,6 @@ export interface FirstAlert {
   destinations: string[];
 }
 
-/** What to do after a recheck. */
 export type Verdict =
   | { kind: 'same' | 'unsure' | 'gone' }
   /** Read it once more before it counts as gone. */

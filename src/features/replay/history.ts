@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import { isOfOneProtocol, messageOf, UnavailableError, UsageError } from '../../errors.ts';
 import type { ListedProtocol } from '../../item.ts';
 import { createNameFilter } from '../../poll/catalog.ts';
+import type { Track } from '../../poll/cursor.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
 import { pagesOf } from '../../service/feed.ts';
 import { listProtocols } from '../../service/listing.ts';
@@ -23,10 +24,7 @@ export interface HistoryProtocol extends ListedProtocol {
 }
 
 /** A source of a protocol that the service would not give. */
-export interface Unread {
-  service: string;
-  protocol: string;
-  source: Source;
+export interface Unread extends Track {
   problem: string;
 }
 

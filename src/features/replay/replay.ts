@@ -17,7 +17,6 @@ export interface ReplayPlan {
   to?: readonly Destination[];
 }
 
-/** An alert and where it goes. */
 export interface ReplayedAlert {
   alert: Alert;
   routes: Routes;
@@ -50,7 +49,6 @@ interface ReplayDependencies {
   resend?(parcels: ReturnType<typeof toParcels>, act: 'replayed', nonce: string): Promise<Resent>;
   /** Adds to alerts what helps to decide. Default: nothing is added. */
   withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Called for every alert. */
   onReplayed?(replayed: ReplayedAlert): void;
   onProgress?(progress: ReplayProgress): void;
   /** Called with the number of deliveries queued so far, each time some were. */

@@ -94,6 +94,10 @@ export const channelsOf = (
   return [...(override?.channels ?? channels), ...(override?.extraChannels ?? [])];
 };
 
+/** What the config itself names for protocols. */
+export const ownEntries = ({ overrides }: Pick<RouteSettings, 'overrides'>): ChannelEntry[] =>
+  Object.values(overrides).flatMap(({ channels = [], extraChannels = [] }) => [...channels, ...extraChannels]);
+
 const assessmentOf = (alert: Alert): string => alert.type.replace(/^inspection\./, '');
 
 export const routeAlert = (alert: Alert, protocol: ProtocolRoutes, settings: RouteSettings): Routes => {
@@ -105,7 +109,6 @@ export const routeAlert = (alert: Alert, protocol: ProtocolRoutes, settings: Rou
   return routeEntries(channelsOf(alert.protocol, protocol, settings.overrides), settings);
 };
 
-/** What the config says of routes. */
 export const routeSettings = (config: Config): RouteSettings => ({
   triggers: config.alerts.triggers,
   overrides: config.protocols.overrides,
@@ -133,14 +136,10 @@ const MOST_STAND_INS = 10;
 
 /** Who gets what the fallback cannot be sent: who hears of Tocsin's troubles, then other people whom the config names. */
 export const standInRoutes = (
-  config: Pick<Config, 'watchdog' | 'fallback' | 'protocols'>,
+  config: Pick<Config, 'watchdog' | 'fallback'>,
   settings: RouteSettings,
 ): Destination[][] => {
-  const named = Object.values(config.protocols.overrides).flatMap(({ channels = [], extraChannels }) => [
-    ...channels,
-    ...extraChannels,
-  ]);
-  const people = routeEntries(named, settings).destinations.filter(isHuman);
+  const people = routeEntries(ownEntries(settings), settings).destinations.filter(isHuman);
   const operators = config.watchdog.channels === undefined ? [] : watchdogRoutes(config, settings).destinations;
   return [operators, people.slice(0, MOST_STAND_INS)].filter(({ length }) => length > 0);
 };
@@ -148,7 +147,6 @@ export const standInRoutes = (
 interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;
-  /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<ProtocolRoutes | undefined>;
 }
 

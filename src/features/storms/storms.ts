@@ -50,7 +50,6 @@ export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => 
       const isOver = last === null || (waits === null && now() - Number(last) > QUIET_MS);
       return isOver ? { messages: 0, alerts: 0 } : { messages: Number(messages), alerts: Number(alerts) };
     },
-    /** A digest of so many alerts was delivered. */
     noteDigest: async (destination: Destination, alerts: number): Promise<void> => {
       const { id } = destination;
       const key = keyOf(id);
@@ -97,7 +96,6 @@ interface StormEndDependencies {
   announce: Announce;
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
-  /** Its kind can be sent to. */
   isConfigured(destination: Destination): boolean;
   now(): number;
 }

@@ -55,7 +55,6 @@ interface AudienceInput extends ChangeRoutes {
   isCritical: boolean;
   /** Nobody had it before. */
   isNew: boolean;
-  /** It may be sent to. */
   isOpen(destination: Destination): boolean;
   /** It takes messages now, as far as is known. */
   isWell(destination: Destination): boolean;

@@ -10,7 +10,6 @@ import type { AlertRecord, Attempt, DeliveryRecord, Target } from '../../ledger/
 
 type About = Pick<AlertRecord['alert'], 'id' | 'service' | 'protocol' | 'type' | 'itemId' | 'txHash'>;
 
-/** Times are ISO 8601. */
 export type AlertEvent = { at: string; alert: About } & (
   | { event: 'alert'; destinations: Target[] }
   | { event: 'delivered'; to: Target; durationMs: number; providerId?: string; replay?: boolean }

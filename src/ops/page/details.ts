@@ -1,5 +1,5 @@
 /** All that one rendering of the status page is made from. */
-import type { StatusReport } from '../status.ts';
+import type { HeldStatus, StatusReport } from '../status.ts';
 
 /**
  * What the page shows besides the status report: what happened lately, and what an operator may change. All times are
@@ -67,7 +67,6 @@ export interface RecentAlert {
 }
 
 export interface ActivityStep {
-  /** Epoch milliseconds. */
   at: number;
   /** Alerts that are dated in it. */
   alerts: number;
@@ -75,15 +74,9 @@ export interface ActivityStep {
   latency?: { medianMs: number; mostMs: number } | undefined;
 }
 
-export interface ApprovalDetails {
-  id: string;
+export interface ApprovalDetails extends Omit<HeldStatus, 'kind' | 'since'> {
   kind: string;
-  label: string;
-  /** What its provider calls it, where that is known. */
-  name?: string | undefined;
   state: 'held' | 'new' | 'revoked';
-  protocols: readonly string[];
-  waiting: number;
   since?: string | undefined;
 }
 
