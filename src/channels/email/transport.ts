@@ -6,7 +6,7 @@ import { DeliveryError } from '../../errors.ts';
 import { createScrubber } from '../../secret.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
-import { networkFailure } from '../failures.ts';
+import { stoppedWaiting } from '../failures.ts';
 import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
 import type { EmailConfig } from './config.ts';
@@ -163,24 +163,21 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
 
   const texts = trackTexts(pool);
 
-  const attempt = async <T>(signal: AbortSignal, run: (bounded: AbortSignal) => Promise<T>): Promise<T> => {
-    if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
-    const deadline = AbortSignal.timeout(timeout);
-    const bounded = AbortSignal.any([signal, deadline]);
+  const attempt = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw stoppedWaiting(signal, peer, false);
     try {
-      return await run(bounded);
+      return await run();
     } catch (error) {
-      const sent = texts.get(bounded)?.readableEnded ?? false;
-      if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, sent);
-      if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer, sent);
+      const sent = texts.get(signal)?.readableEnded ?? false;
+      if (signal.aborted) throw stoppedWaiting(signal, peer, sent);
       throw smtpFailure(error, { peer, sent, scrub });
     }
   };
 
   const verify = (signal: AbortSignal): Promise<string> =>
-    attempt(signal, async (bounded) => {
+    attempt(signal, async () => {
       const aborted = new Promise<never>((_resolve, reject) => {
-        bounded.addEventListener('abort', () => reject(bounded.reason), { once: true });
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       });
       await Promise.race([pool.verify(), aborted]);
       return `${peer} lets us in`;
@@ -194,9 +191,9 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
       const to = parseAddress(message.destination.address);
       if (to === undefined)
         throw new DeliveryError('destination-dead', 'this is not an e-mail address', { code: 'address' });
-      return attempt(signal, async (bounded) => {
+      return attempt(signal, async () => {
         const { mail, first } = mailOf(message, from, to);
-        const info: SentInfo = await pool.sendMail({ ...mail, signal: bounded });
+        const info: SentInfo = await pool.sendMail({ ...mail, signal });
         const [refusal] = info.rejectedErrors ?? [];
         if (refusal !== undefined) throw refusal;
         return receiptOf(info, first);

@@ -2,6 +2,7 @@
  * Calls of Slack's Web API, one request each, and what Slack's answers mean for a delivery. The client's own retries, waits
  * and logs are off.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   LogLevel,
   type WebAPICallResult,
@@ -10,7 +11,7 @@ import {
   WebClient,
   type WebClientOptions,
 } from '@slack/web-api';
-import { type Agent, fetch } from 'undici';
+import { type Agent, request } from 'undici';
 import { DeliveryError, type DeliveryReason, isPassing } from '../../errors.ts';
 import { type ConnectionNames, statusText } from '../../net.ts';
 import { explainedError, networkFailure, stoppedWaiting } from '../failures.ts';
@@ -18,7 +19,7 @@ import { type PostResponse, retryAfterMs } from '../http.ts';
 import { hookMeaningOf, meaningOf, WORTHLESS_TOKEN } from './codes.ts';
 import type { SlackConfig } from './config.ts';
 
-/** Returns the fields of an `ok` answer; throws a `DeliveryError` otherwise. */
+/** Returns the fields of an `ok` answer; throws a `DeliveryError` otherwise. The signal limits its time. */
 export type Call = (
   method: string,
   args: Record<string, unknown>,
@@ -46,49 +47,81 @@ const SILENT: NonNullable<WebClientOptions['logger']> = {
   setName: () => {},
 };
 
+/** What the HTTP answer said; the client reports only a part of it. */
+interface SeenAnswer {
+  status: number;
+  waitMs: number | undefined;
+}
+
+/** A call that is under way. */
+interface Ongoing {
+  signal: AbortSignal;
+  seen?: SeenAnswer;
+}
+
+/** The client would write them as JSON, too, but it also copies and writes them for a log that nobody reads. */
+const withoutObjects = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]),
+  );
+
 /**
- * Each call has a client of its own: the client takes no signal for a call, but it takes a `fetch`. There we also see the
- * whole answer, of which the client reports only a part.
+ * The client takes no signal for a call, but it takes a `fetch`, which finds the signal of its call. There we also see the
+ * whole answer, of which the client reports only a part. No redirect is followed: the token would go to the host that it names.
  */
 export const createCall = (
-  { apiUrl, timeout }: Pick<SlackConfig, 'apiUrl' | 'timeout'>,
+  { apiUrl }: Pick<SlackConfig, 'apiUrl'>,
   { token, agent, names, now, onScopes }: CallSettings,
 ): Call => {
   const peer = new URL(apiUrl).host;
+  const calls = new AsyncLocalStorage<Ongoing>();
+
+  const observedFetch: NonNullable<WebClientOptions['fetch']> = async (url, init) => {
+    const ongoing = calls.getStore();
+    if (ongoing === undefined) throw new Error('a request is part of a call');
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await request(url, {
+      method: 'POST',
+      headers: init?.headers ?? {},
+      body: String(init?.body ?? ''),
+      signal: ongoing.signal,
+      dispatcher: agent,
+    });
+    const { 'x-oauth-scopes': scopes } = headers;
+    const get = (name: string): string | null => [headers[name] ?? []].flat()[0] ?? null;
+    ongoing.seen = { status, waitMs: retryAfterMs(headers['retry-after'], now()) };
+    if (typeof scopes === 'string') onScopes(scopes.trim().split(/\s*,\s*/));
+    const text = await body.text();
+    return {
+      ...{ ok: status >= 200 && status <= 299, status, statusText: '', url: String(url) },
+      headers: { get, entries: () => [] },
+      text: async () => text,
+      json: async () => JSON.parse(text),
+      arrayBuffer: async () => new TextEncoder().encode(text).buffer,
+    };
+  };
+
+  const client = new WebClient(token, {
+    slackApiUrl: apiUrl,
+    allowAbsoluteUrls: false,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    // One that waited would be begun within the call that ended, with the signal of that one.
+    maxRequestConcurrency: Number.POSITIVE_INFINITY,
+    logger: SILENT,
+    fetch: observedFetch,
+  });
+
   return async (method, args, signal) => {
     if (signal.aborted) throw stoppedWaiting(signal, peer, false);
-    let seen: SeenAnswer | undefined;
-    const observedFetch: NonNullable<WebClientOptions['fetch']> = async (url, init) => {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: init?.headers ?? {},
-        body: String(init?.body ?? ''),
-        // Following a redirect would send the token to the host that it names.
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]),
-        dispatcher: agent,
-      });
-      seen = {
-        status: response.status,
-        waitMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, now()),
-      };
-      const scopes = response.headers.get('x-oauth-scopes');
-      if (scopes !== null) onScopes(scopes.trim().split(/\s*,\s*/));
-      return response;
-    };
-    const client = new WebClient(token, {
-      slackApiUrl: apiUrl,
-      allowAbsoluteUrls: false,
-      retryConfig: { retries: 0 },
-      rejectRateLimitedCalls: true,
-      timeout,
-      logger: SILENT,
-      fetch: observedFetch,
-    });
+    const ongoing: Ongoing = { signal };
     try {
-      return { ...(await client.apiCall(method, args)) };
+      return { ...(await calls.run(ongoing, () => client.apiCall(method, withoutObjects(args)))) };
     } catch (error) {
-      throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, seen, names);
+      throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, ongoing.seen, names);
     }
   };
 };
@@ -150,12 +183,6 @@ const apiStatusReason = (status: number): DeliveryReason => {
   if (status >= 500 || status === 408 || status === 425) return 'unavailable';
   return status < 400 || [401, 403, 404, 405, 407, 410].includes(status) ? 'sender-misconfigured' : 'unknown';
 };
-
-/** What the HTTP answer said; the client reports only a part of it. */
-interface SeenAnswer {
-  status: number;
-  waitMs: number | undefined;
-}
 
 const apiFailure = (
   error: unknown,

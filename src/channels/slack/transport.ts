@@ -67,8 +67,7 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
     send: async (message, signal) => {
       const { address } = message.destination;
       if (!isHook(address)) return bot.send(message, signal);
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-      await sendToHook(address, message.body, deadline, { post: postOutside, now });
+      await sendToHook(address, message.body, signal, { post: postOutside, now });
       return {};
     },
     amend: async (handle, message, signal) => {

@@ -1,4 +1,4 @@
-/** Telegraf's HTTP client, kept to one server and one deadline. It neither retries nor waits. */
+/** Telegraf's HTTP client, kept to one server. It neither retries nor waits. */
 import type { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Telegram } from 'telegraf';
@@ -6,7 +6,7 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { authority, type Connector, createConnector } from '../../connection/tunnel.ts';
 import { createScrubber } from '../../secret.ts';
-import { networkFailure } from '../failures.ts';
+import { stoppedWaiting } from '../failures.ts';
 import type { TelegramConfig } from './config.ts';
 import { redirected, telegramFailure } from './verdicts.ts';
 
@@ -27,7 +27,7 @@ export type Payload<M extends Method> = Parameters<typeof Telegram.prototype.cal
 type Result<M extends Method> = ReturnType<typeof Telegram.prototype.callApi<M>>;
 
 export interface TelegramClient {
-  /** One call to the Bot API. Throws a `DeliveryError` if it fails. `address` is left out for a call that sends nothing. */
+  /** One call to the Bot API, in the time that `signal` gives. Throws a `DeliveryError` if it fails. `address` is left out for a call that sends nothing. */
   call<M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, address?: string): Result<M>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ const createAgent = (apiRoot: string, connector: Connector | undefined): HttpAge
 };
 
 export const createTelegramClient = (config: TelegramConfig, proxyFor?: ProxyFor): TelegramClient => {
-  const { botToken, apiRoot, timeout } = config;
+  const { botToken, apiRoot } = config;
   const token = botToken.reveal();
   const scrub = createScrubber([token]);
   const { host: peer } = new URL(apiRoot);
@@ -81,13 +81,11 @@ export const createTelegramClient = (config: TelegramConfig, proxyFor?: ProxyFor
   refuseRedirects(api, asRoot(apiRoot), agent);
   return {
     call: async (method, payload, signal, address = '') => {
-      if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
-      const deadline = AbortSignal.timeout(timeout);
+      if (signal.aborted) throw stoppedWaiting(signal, peer, false);
       try {
-        return await api.callApi(method, payload, callOptions(AbortSignal.any([signal, deadline])));
+        return await api.callApi(method, payload, callOptions(signal));
       } catch (error) {
-        if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer);
-        if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer);
+        if (signal.aborted) throw stoppedWaiting(signal, peer, true);
         throw telegramFailure(error, { peer, address, names: connection.names, scrub });
       }
     },

@@ -50,7 +50,9 @@ const explained = (error: unknown): unknown => {
  * Telegram's buttons, and the long polling by which presses arrive; its `listen` throws a `DeliveryError`. `timeoutMs`: of one
  * call, within which a long poll has to end.
  */
-export const createTelegramButtons = ({ call }: TelegramClient, timeoutMs: number): Buttons<TelegramBody> => {
+export const createTelegramButtons = (client: TelegramClient, timeoutMs: number): Buttons<TelegramBody> => {
+  const call: TelegramClient['call'] = (method, payload, signal) =>
+    client.call(method, payload, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
   const pollSeconds = Math.max(0, Math.min(LONGEST_POLL_SECONDS, Math.floor(timeoutMs / 1000) - MARGIN_SECONDS));
 
   /** In a private chat there are two; elsewhere Telegram is asked, as people of a public chat need not be in it. */

@@ -73,7 +73,7 @@ describe('a relay that', () => {
     ],
   ] as const)('%s', async (_what, greeting, replies, expected) => {
     const { port, commands } = await startScripted(greeting, replies);
-    const error = await failureOf(sendBy(openEmail({ port, requireTLS: false }, '800ms')));
+    const error = await failureOf(sendBy(openEmail({ port, requireTLS: false }, '800ms'), AbortSignal.timeout(800)));
     expect({ ...error, reason: error.reason }).toMatchObject(expected);
     expect(commands.filter((command) => command === '.').length).toBeLessThanOrEqual(1);
   });

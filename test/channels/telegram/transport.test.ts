@@ -34,11 +34,11 @@ const composed = (
   return message;
 };
 
-const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
-  const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
+const openChannel = (apiRoot: string, alert = inspectionAlert()) => {
+  const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot }), DEPENDENCIES);
   closers.push(channel.close);
-  const send = (address = '-1001234567890') =>
-    channel.send(composed(channel, address, alert), new AbortController().signal);
+  const send = (address = '-1001234567890', timeoutMs = 20_000) =>
+    channel.send(composed(channel, address, alert), AbortSignal.timeout(timeoutMs));
   return { channel, send };
 };
 
@@ -151,7 +151,7 @@ describe('an answer that never becomes whole', () => {
     ['of a stated length, dropped', { 'content-length': '500' }, true],
     ['of a stated length, stalled', { 'content-length': '500' }, false],
   ])('%s, is a retry that may have arrived', async (_how, headers, drops) => {
-    const error = await failureOf(openChannel(await startHalfAnswer(headers, drops), '500ms').send());
+    const error = await failureOf(openChannel(await startHalfAnswer(headers, drops)).send(undefined, 500));
     expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
   });
 });
@@ -160,7 +160,7 @@ test('a notification of 100 kB is one request: its beginning, and a file that ha
   const receiver = await startHttpReceiver(() => ACCEPTED);
   closers.push(receiver.close);
   const long = Array.from({ length: 4000 }, (_, n) => `line ${n} of the report`).join('\n');
-  const receipt = await openChannel(receiver.origin, '20s', notificationAlert(long)).send();
+  const receipt = await openChannel(receiver.origin, notificationAlert(long)).send();
   expect(receipt).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
   expect(receiver.arrived.map(({ path }) => path)).toEqual([`/bot${TOKEN}/sendDocument`]);
   expect(receiver.arrived[0]?.body).toContain('> line 3999 of the report');
