@@ -114,6 +114,15 @@ const restWhenRefused = (worker: Worker, rest = pause): void => {
   });
 };
 
+/**
+ * KEYS: a job's lock, the active jobs, the job; ARGV: its token and its id. What BullMQ does besides is for events, parents and
+ * counts, which nobody asks for: three times as many commands.
+ */
+const COMPLETE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('LREM', KEYS[2], -1, ARGV[2])
+return redis.call('DEL', KEYS[1], KEYS[3])`;
+
 /** One run of a job. */
 export interface JobRun {
   job: Job;
@@ -143,19 +152,49 @@ export const openWorker = (
     const stopping = signal ?? new AbortController().signal;
     return runLocked(lock, (holdsLock) => process({ job, token: lock.token, signal: stopping, holdsLock }));
   };
-  class AskingWorker extends loadBullmq().Worker {
-    protected override moveToActive(token: string, by?: string) {
+  const keyOf = (key: string): string => queueKey(prefix, name, key);
+  /** It has waited for a job since it last asked for one. */
+  let hasWaited = false;
+  /** The one job that it was woken for has set the marker again, which wakes workers. */
+  let isMarkerStale = false;
+  /** No job was there when it last asked. So it waits until it is woken, and jobs that end need not ask for the next one. */
+  let isEmpty = false;
+  class FrugalWorker extends loadBullmq().Worker {
+    protected override getBlockTimeout(until: number): number {
+      hasWaited = true;
+      return super.getBlockTimeout(until);
+    }
+    protected override async moveToActive(token: string, by?: string): Promise<Job> {
       onAsk();
-      return super.moveToActive(token, by);
+      const isWoken = hasWaited;
+      hasWaited = false;
+      // On one connection, in this order: if there is another job, it is taken, and sets the marker again.
+      if (isMarkerStale) redis.zrem(keyOf('marker'), '0').catch(() => {});
+      isMarkerStale = false;
+      const job: Job | undefined = await super.moveToActive(token, by);
+      isMarkerStale = isWoken && job !== undefined;
+      isEmpty = job === undefined;
+      return job as Job;
+    }
+    override processJob(job: Job, token: string, mayAsk = () => true) {
+      return super.processJob(job, token, () => !isEmpty && mayAsk());
+    }
+    protected override async handleCompleted(_: unknown, job: Job, token: string, mayAsk = () => true): Promise<Job> {
+      const keys = [`${job.id}:lock`, 'active', `${job.id}`].map(keyOf);
+      const isOurs = await redis.eval(COMPLETE, keys.length, ...keys, token, `${job.id}`);
+      if (isOurs === 0) throw new Error(`the lock of job ${job.id} was lost before it ended`);
+      const next =
+        mayAsk() && !this.closing && !this.paused ? await this.moveToActive(token, this.opts.name) : undefined;
+      return next as Job;
     }
   }
-  const worker: Worker = new AskingWorker(name, run, { ...own, ...(telemetry && { telemetry }) });
+  const worker: Worker = new FrugalWorker(name, run, { ...own, ...(telemetry && { telemetry }) });
   worker.on('error', (error) => onError(name, error));
   restWhenRefused(worker, rest);
   worker.on('failed', (_job, error) => onError(name, error));
   // BullMQ's own check costs seven commands, whether jobs run or not.
   const look = async (): Promise<void> => {
-    if ((await redis.exists(queueKey(prefix, name, 'active'))) > 0) await worker.getBackend().moveStalledJobsToWait();
+    if ((await redis.exists(keyOf('active'))) > 0) await worker.getBackend().moveStalledJobsToWait();
   };
   const checkStalled = () => look().catch((error: Error) => onError(name, error));
   const timer = setInterval(oneAtATime(checkStalled), STALLED_MS);

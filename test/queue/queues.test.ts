@@ -61,6 +61,61 @@ test('a job that is not done runs again with new data, and is gone once it is do
   await until('a third run: a done job is not remembered', () => jobs.length === 3);
 });
 
+test('a job that has ended leaves nothing in Redis but events', async () => {
+  const { redis, prefix, queues, work } = setUp();
+  await queues.enqueue([parcel(SLACK, 1), parcel(SLACK, 2), parcel(OTHER, 1)]);
+  let runs = 0;
+  work(async () => {
+    runs += 1;
+    return { done: true };
+  });
+  const left = async () =>
+    (await redis.keys(`${prefix}:deliver-slack:*`)).map((key) => key.split(':').at(-1)).toSorted();
+  await until('they have ended', async () => runs === 3 && !(await left()).includes('active'));
+  expect((await left()).filter((key) => key !== 'marker' && key !== 'pc')).toEqual(['events', 'id', 'meta']);
+});
+
+test('a run whose job another run has taken removes nothing of it', async () => {
+  const { redis, prefix, queues, work, errors } = setUp();
+  await queues.enqueue([parcel(SLACK, 1)]);
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  work(async () => {
+    begun.resolve();
+    await goOn.promise;
+    return { done: true };
+  });
+  await begun.promise;
+  const [lock = ''] = await redis.keys(`${prefix}:deliver-slack:*:lock`);
+  await redis.set(lock, 'another worker', 'PX', 60_000);
+  goOn.resolve();
+  await until('it says so', () => errors.some((message) => message.includes('lock')));
+  expect(await redis.get(lock)).toBe('another worker');
+  expect(await redis.llen(`${prefix}:deliver-slack:active`)).toBe(1);
+  expect(await redis.exists(lock.replace(/:lock$/, ''))).toBe(1);
+});
+
+test('jobs that come while the worker waits, runs or has just been woken are all taken', async () => {
+  const { queues } = setUp();
+  const taken: string[] = [];
+  const worker = queues.work(
+    'slack',
+    createPlaces(5),
+    async ({ alerts }) => {
+      taken.push(alerts[0]?.id ?? '');
+      return { done: true };
+    },
+    () => {},
+  );
+  onTestFinished(() => worker.stop(0));
+  const numbers = Array.from({ length: 60 }, (_, n) => n);
+  for (const n of numbers) {
+    await queues.enqueue([parcel(n % 2 === 0 ? SLACK : OTHER, n)]);
+    if (n % 7 === 0) await until('all so far', () => taken.length === n + 1, 3000);
+  }
+  await until('all', () => taken.length === numbers.length, 3000);
+});
+
 test('a parcel that another alert may cover waits and is marked as such', async () => {
   const { queues, countsOf, work } = setUp();
   const enqueuedAt = Date.now();
