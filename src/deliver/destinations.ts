@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 import { type Target, targetOf } from '../ledger/record.ts';
+import { mayExist } from '../redis/pipeline.ts';
 
 /** New addresses, as the provider said: used from then on, even if the service still lists the old ones. */
 export const createAddressChanges = (redis: Redis | Cluster, prefix: string) => {
@@ -9,7 +10,7 @@ export const createAddressChanges = (redis: Redis | Cluster, prefix: string) => 
   return {
     /** The destination with the address that it has now. */
     follow: async (destination: Destination): Promise<Destination> => {
-      const address = await redis.hget(key, destination.id);
+      const address = (await mayExist(redis, key)) ? await redis.hget(key, destination.id) : null;
       return address === null ? destination : { ...destination, address };
     },
     note: async ({ id }: Destination, address: string): Promise<void> => {
@@ -37,7 +38,7 @@ export const createDisabled = (redis: Redis | Cluster, prefix: string) => {
   const key = `${prefix}:disabled`;
   return {
     find: async (id: Destination['id']): Promise<DisabledDestination | undefined> => {
-      const json = await redis.hget(key, id);
+      const json = (await mayExist(redis, key)) ? await redis.hget(key, id) : null;
       return json === null ? undefined : parse(json);
     },
     disable: async (destination: Destination, at: string, message: string): Promise<void> => {

@@ -35,7 +35,7 @@ const setPending = (run: JobRun, all: readonly Alert[], pending: readonly Alert[
 
 /** Asks Redis for all that the next stages need, in one round trip: each one delays the alert. */
 export const lookUp: JobStage = async (run, dependencies) => {
-  const { disabled, addressChanges, health, batching, ledger } = dependencies;
+  const { disabled, addressChanges, health, batching, sendSlots, ledger } = dependencies;
   const { job } = run;
   const [found, destination, pausedUntil, hasOpenBatch, alerts] = await Promise.all([
     disabled?.find(job.destination.id),
@@ -44,6 +44,7 @@ export const lookUp: JobStage = async (run, dependencies) => {
     batching && isFresh(job) ? batching.batches.hasOpenBatch(job.destination) : false,
     // A batch grows until its send slot comes: `batch` asks then.
     job.batchNumber === undefined ? ledger.pending(job.destination, job.alerts) : [],
+    sendSlots.look(job.destination),
   ]);
   run.disabled = found;
   run.job = { ...job, destination };

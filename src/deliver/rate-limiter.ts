@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createBoundedMap } from '../bounded-map.ts';
 import type { Slot } from '../queue/job.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { createGroupCommit } from '../redis/pipeline.ts';
+import { createGroupCommit, mayExist } from '../redis/pipeline.ts';
 import {
   EMPTY_STATE,
   hold,
@@ -45,13 +45,16 @@ export interface RateStateStore {
 /**
  * KEYS: the state, as JSON. ARGV: the expected version; to write, the new state and for how many milliseconds. Answers with
  * nothing where the version was the expected one, else with what is kept. A version is a hash of the kept text: states may
- * have thousands of slots.
+ * have thousands of slots. Mostly it is the expected one: so it is written first, and else put back.
  */
 const COMPARE_AND_SET = `
-local kept = redis.call('GET', KEYS[1]) or ''
-if redis.sha1hex(kept) ~= ARGV[1] then return kept end
-if #ARGV > 1 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
-return false`;
+local function put(text) return redis.call('SET', KEYS[1], text, 'PX', ARGV[3], 'GET') end
+local kept
+if ARGV[2] then kept = put(ARGV[2]) else kept = redis.call('GET', KEYS[1]) end
+kept = kept or ''
+if redis.sha1hex(kept) == ARGV[1] then return false end
+if ARGV[2] and kept ~= '' then put(kept) elseif ARGV[2] then redis.call('DEL', KEYS[1]) end
+return kept`;
 
 const keptOf = (text: string): KeptState => ({
   version: createHash('sha1').update(text).digest('hex'),
@@ -62,9 +65,12 @@ const NOTHING = keptOf('');
 
 export const createRateStateStore = (redis: RedisClient, prefix: string): RateStateStore => ({
   compareAndSet: async (id, expected = NOTHING, next, keepMs) => {
+    const key = `${prefix}:rate:${id}`;
     const text = next && JSON.stringify(next);
+    if (text === undefined && expected === NOTHING && !(await mayExist(redis, key)))
+      return { isMatch: true, kept: expected };
     const written = text === undefined ? [] : [text, keepMs];
-    const other = await redis.eval(COMPARE_AND_SET, 1, `${prefix}:rate:${id}`, expected.version, ...written);
+    const other = await redis.eval(COMPARE_AND_SET, 1, key, expected.version, ...written);
     if (typeof other === 'string') return { isMatch: false, kept: keptOf(other) };
     return { isMatch: true, kept: text === undefined ? expected : keptOf(text) };
   },

@@ -163,6 +163,11 @@ export const createSendSlots = (dependencies: SendSlotDependencies) => {
   };
 
   return {
+    /** Asked early, beside other questions: whether anything holds up a destination without a rate. Then its slot is known. */
+    look: async (destination: Destination): Promise<void> => {
+      const pace = paceOf(destination);
+      if (!isLimited(pace.rate)) await rateLimiter.reserve(pace, pace.rate);
+    },
     /** The slot that the job holds, or that is its turn. Protocols take turns at each destination. */
     reserve: async (job: ParcelJob): Promise<SendSlot> => {
       const pace = paceOf(job.destination);

@@ -4,6 +4,7 @@ import type { Growth, Message } from '../channels/channel.ts';
 import { composeAgain, plainer } from './compose.ts';
 import type { AttemptInput, AttemptResult, MessageDependencies, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier } from './thread-store.ts';
+import type { Recalled, Threads } from './threads.ts';
 
 /** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
@@ -87,15 +88,28 @@ const sendWith = async (
   return { result: await tryIt(reply, about, dependencies) };
 };
 
+/** `recalled`: of a message that is claimed. */
+const remember = async (
+  { message, composedAt }: MessageRun,
+  { result, grew }: Awaited<ReturnType<typeof sendWith>>,
+  threads: Threads | undefined,
+  recalled: Recalled | undefined,
+): Promise<void> => {
+  const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
+  if (handle === undefined) return;
+  await threads?.remember(message.destination, message.alerts, { handle, sentAt: composedAt, grew }, recalled);
+};
+
 export const send: MessageStage = async (each, dependencies) => {
   const { givesHandle = () => true, canAmend = false } = dependencies;
   const { message, job } = each;
   const threads = givesHandle(message.destination.address) ? dependencies.threads : undefined;
   // On one connection, in this order: so the message that is found is the one that is claimed.
+  const recalled: Recalled = new Map(each.run.recalled);
   const [claim, earlier] = threads
     ? await Promise.all([
         canAmend ? threads.claim(message.destination, message.alerts) : undefined,
-        threads.find(message.destination, message.alerts, canAmend, each.run.recalled),
+        threads.find(message.destination, message.alerts, canAmend, recalled),
       ])
     : [];
   if (claim === 'taken' && (job.yields ?? 0) < YIELDS) {
@@ -107,13 +121,10 @@ export const send: MessageStage = async (each, dependencies) => {
     // As late as it can be asked: what is sent without it comes twice.
     if (!(await each.run.holdsLock())) return undefined;
     const mayAmend = unclaim !== undefined && job.attempt < AMEND_TRIES;
-    const { result, grew } = await sendWith(each, earlier, mayAmend, dependencies);
-    each.result = result;
-    const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
-    if (handle !== undefined) {
-      await threads?.remember(message.destination, message.alerts, { handle, sentAt: each.composedAt, grew });
-    }
-    if (earlier && result.kind === 'delivered') each.run.shown.push(...message.alerts);
+    const sent = await sendWith(each, earlier, mayAmend, dependencies);
+    each.result = sent.result;
+    await remember(each, sent, threads, unclaim && recalled);
+    if (earlier && sent.result.kind === 'delivered') each.run.shown.push(...message.alerts);
   } finally {
     await unclaim?.();
   }

@@ -10,7 +10,7 @@ import type { Reassessed } from '../queue/job.ts';
 import type { Earlier, Remembered, ThreadStore } from './thread-store.ts';
 
 /** What was remembered of messages when a job was begun, by transaction. */
-export type Recalled = ReadonlyMap<string, Remembered | undefined>;
+export type Recalled = Map<string, Remembered | undefined>;
 
 /** `quiet`: of alerts that people are to hear of later, as they have just heard twice of their transactions. */
 interface Recall {
@@ -199,26 +199,31 @@ export const createThreads = (
         ...(quiet.length === 0 ? {} : { quiet: { alerts: quiet, until: Math.max(...waits.map((ms = 0) => ms)) } }),
       };
     },
-    /** The message that these alerts belong to, where there is one. `recalled`: what need not be read again. */
+    /** The message that these alerts belong to, where there is one. `recalled`: what need not be read again; what is read is added. */
     find: async (
       destination: Destination,
       alerts: readonly Alert[],
       canGrow: boolean,
-      recalled?: Recalled,
+      recalled: Recalled = new Map(),
     ): Promise<Earlier | undefined> => {
       const below = belowOf(alerts);
       if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
-      const read = recalled?.has(txHash) ? recalled.get(txHash) : await recall(destination, txHash);
-      const known = growingNow(read);
+      if (!recalled.has(txHash)) recalled.set(txHash, await recall(destination, txHash));
+      const known = growingNow(recalled.get(txHash));
       return known && !canGrow ? { ...known, isOutdone: isWorseThan(known.alerts, alerts) } : known;
     },
-    /** To be called with what was sent. */
-    remember: async (destination: Destination, alerts: readonly Alert[], sent: Sent): Promise<void> => {
+    /** To be called with what was sent. `recalled`: what nobody else has changed since, as the message is claimed. */
+    remember: async (
+      destination: Destination,
+      alerts: readonly Alert[],
+      sent: Sent,
+      recalled: Recalled = new Map(),
+    ): Promise<void> => {
       const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
-      const known = await recall(destination, txHash);
+      const known = recalled.has(txHash) ? recalled.get(txHash) : await recall(destination, txHash);
       await store.write(destination.id, txHash, afterSent(known, alerts, sent, { windowMs, now: now() }), forMs);
     },
     /** The message with an alert that was assessed again, while it can be changed; its alerts say so. */

@@ -1,6 +1,7 @@
-/** Many commands in one trip: pipelines, and writes of several callers that become one. */
+/** Many commands in one trip: pipelines, and questions and writes of several callers that become one. */
 import { setTimeout } from 'node:timers/promises';
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import { createBoundedMap } from '../bounded-map.ts';
 
 /** Gives the answers in order. A pipeline resolves even where a command failed: the first failure is thrown. */
 export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
@@ -27,6 +28,41 @@ export const recordsIn = <T>(fields: Readonly<Record<string, string>>, beginning
       field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
     ),
   );
+
+/** Keys that were there are asked for one by one, as they are mostly there for longer: for so many milliseconds. */
+const FOUND_MS = 60_000;
+const MOST_FOUND = 5000;
+const found = createBoundedMap<string, number>(MOST_FOUND);
+
+/** Keys that are asked for in the same moment, and those of them that are there. */
+const asked = new WeakMap<Redis | Cluster, { keys: string[]; there: Promise<ReadonlySet<string>> }>();
+
+const askTogether = (redis: Redis | Cluster, keys: readonly string[]): Promise<ReadonlySet<string>> => {
+  const known = asked.get(redis);
+  known?.keys.push(...keys);
+  if (known) return known.there;
+  const all = [...keys];
+  const there = Promise.resolve().then(async () => {
+    asked.delete(redis);
+    if ((await redis.exists(...all)) === 0) return new Set<string>();
+    const each = await askEach(redis, all, (batch, key) => batch.exists(key));
+    const present = all.filter((_, index) => each[index] === 1);
+    for (const key of present) found.set(key, performance.now() + FOUND_MS);
+    return new Set(present);
+  });
+  asked.set(redis, { keys: all, there });
+  return there;
+};
+
+/**
+ * False where none of these keys exists; true where one of them does, or did lately. For what is hardly ever there: one command
+ * for all that is asked in the same moment, by whomever.
+ */
+export const mayExist = async (redis: Redis | Cluster, ...keys: readonly string[]): Promise<boolean> => {
+  if (keys.some((key) => performance.now() < (found.get(key) ?? 0))) return true;
+  const there = await askTogether(redis, keys);
+  return keys.some((key) => there.has(key));
+};
 
 interface Waiting<T, R> {
   one: T;

@@ -22,6 +22,7 @@ const setUp = (expected: number) => {
     health: { pausedUntil: () => answer('circuit', NOW + 5) },
     batching: { batches: { hasOpenBatch: () => answer('batch', true) } },
     ledger: { pending: (_destination, alerts) => answer('ledger', alerts.slice(1)) },
+    sendSlots: { look: () => answer('slot', undefined) },
     maxAgeMs: HOUR,
     now,
   });
@@ -29,27 +30,27 @@ const setUp = (expected: number) => {
 };
 
 test('everything is asked in one go', async () => {
-  const { asked, dependencies } = setUp(5);
+  const { asked, dependencies } = setUp(6);
   const run = jobRun(jobOf([1, 2]));
   expect(await lookUp(run, dependencies)).toBeUndefined();
-  expect(asked.toSorted()).toEqual(['address', 'batch', 'circuit', 'disabled', 'ledger']);
+  expect(asked.toSorted()).toEqual(['address', 'batch', 'circuit', 'disabled', 'ledger', 'slot']);
   expect(run).toMatchObject({ disabled: DISABLED, pausedUntil: NOW + 5, hasOpenBatch: true, alerts: [makeAlert(2)] });
   expect(run.job.destination.address).toBe('C9');
 });
 
 test('a job past its largest age has its last try: no circuit keeps it', async () => {
-  const { asked, dependencies } = setUp(3);
+  const { asked, dependencies } = setUp(4);
   const run = jobRun(jobOf([1], { attempt: 3, firstTriedAt: NOW - HOUR - 1 }));
   await lookUp(run, dependencies);
-  expect(asked.toSorted()).toEqual(['address', 'disabled', 'ledger']);
+  expect(asked.toSorted()).toEqual(['address', 'disabled', 'ledger', 'slot']);
   expect(run.pausedUntil).toBeUndefined();
   expect(run.hasOpenBatch).toBe(false);
 });
 
 test('what is in a batch is not asked for yet, and its job joins none', async () => {
-  const { asked, dependencies } = setUp(3);
+  const { asked, dependencies } = setUp(4);
   const run = jobRun(jobOf([], { batchNumber: 3 }));
   await lookUp(run, dependencies);
-  expect(asked.toSorted()).toEqual(['address', 'circuit', 'disabled']);
+  expect(asked.toSorted()).toEqual(['address', 'circuit', 'disabled', 'slot']);
   expect(run.alerts).toEqual([]);
 });

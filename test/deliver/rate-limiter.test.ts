@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
+import { EMPTY_STATE, type Rate } from '../../src/deliver/rate-limit-rule.ts';
 import {
   createRateLimiter,
   createRateStateStore,
@@ -39,6 +39,20 @@ const counted = (store: RateStateStore) => {
 
 const ats = (slots: readonly Slot[]): number[] => slots.map(({ at }) => at - NOW);
 const every = (ms: number, count: number): number[] => Array.from({ length: count }, (_, n) => n * ms);
+
+test('a state that somebody else has changed, or that is gone, stays as it is', async () => {
+  const { redis, prefix } = openTestRedis();
+  const store = createRateStateStore(redis, prefix);
+  const key = `${prefix}:rate:${PACED.id}`;
+  const stateAt = (tat: number) => ({ ...EMPTY_STATE, tat });
+  const { kept } = await store.compareAndSet(PACED.id, undefined, stateAt(1), 60_000);
+  expect(await store.compareAndSet(PACED.id, undefined, stateAt(2), 60_000)).toEqual({ isMatch: false, kept });
+  expect(JSON.parse((await redis.get(key)) ?? '')).toMatchObject({ tat: 1 });
+  expect(await redis.pttl(key)).toBeGreaterThan(0);
+  await redis.del(key);
+  expect(await store.compareAndSet(PACED.id, kept, stateAt(3), 60_000)).toMatchObject({ isMatch: false });
+  expect(await redis.exists(key)).toBe(0);
+});
 
 describe('requests of one daemon', () => {
   test('that come together are answered in order, by two commands', async () => {
