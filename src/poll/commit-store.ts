@@ -4,7 +4,6 @@
  * failover lost; they are read again. See decision 033.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { chunksOf } from '../chunks.ts';
 import { fenced, type HeldLock, SERVER_FUNCTION } from '../redis/lock.ts';
 import { execute } from '../redis/pipeline.ts';
 import { type Advance, type Cursor, cursorKey, type Track } from './cursor.ts';
@@ -111,11 +110,12 @@ const oldestOf = (date: string): number | undefined => (date === '' ? undefined 
 export const createCommitStore = (redis: Redis | Cluster, prefix: string, openKey: (track: Track) => string) => {
   const keysOf = (track: Track): string[] => [cursorKey(prefix, track), seenKey(prefix, track), openKey(track)];
   return {
-    /** Remembers items that are queued; one whose date grew is kept for longer. */
-    remember: async (lock: HeldLock, track: Track, identities: readonly Identity[]): Promise<void> => {
-      for (const chunk of chunksOf(identities, CHUNK)) {
-        const dated = chunk.flatMap(({ id, latest }) => [latest, id]);
-        await lock.write(REMEMBER, keysOf(track).slice(0, 2), dated);
+    /** Remembers items that are queued; one whose date grew is kept for longer. `isLast`: releases the lock with the last write. */
+    remember: async (lock: HeldLock, track: Track, identities: readonly Identity[], isLast = false): Promise<void> => {
+      for (let from = 0; from < identities.length; from += CHUNK) {
+        const dated = identities.slice(from, from + CHUNK).flatMap(({ id, latest }) => [latest, id]);
+        const write = isLast && from + CHUNK >= identities.length ? lock.writeLast : lock.write;
+        await write(REMEMBER, keysOf(track).slice(0, 2), dated);
       }
     },
     /** Nobody reads these any more: they are forgotten after `keepMs`, unless somebody sweeps them again. */

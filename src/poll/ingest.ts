@@ -97,7 +97,12 @@ export const createIngest = (dependencies: IngestDependencies) => {
   const isPast = (item: Item, { start, polledAt }: Cursor): boolean =>
     polledAt === undefined && (latestOf(item) ?? Number.POSITIVE_INFINITY) <= start;
 
-  const takeItems = async (lock: HeldLock, window: Window, items: readonly Item[]): Promise<number> => {
+  const takeItems = async (
+    lock: HeldLock,
+    window: Window,
+    items: readonly Item[],
+    releases: boolean,
+  ): Promise<number> => {
     const readAt = now();
     const found = new Map<string, { alert: Alert; identity: Identity; past: boolean }>();
     for (const item of items) {
@@ -115,14 +120,22 @@ export const createIngest = (dependencies: IngestDependencies) => {
       await dispatch(await distinguish(fresh.map(({ alert }) => alert)));
     }
     // Mostly none: what the overlap brings again is remembered.
-    await commits.remember(lock, window.track, [...unknown, ...later]);
+    await commits.remember(lock, window.track, [...unknown, ...later], releases);
     return fresh.length;
   };
 
-  /** Queues what is new on a page and remembers it, in that order. Gives how many that were. */
-  return async (lock: HeldLock, windows: readonly Window[], { items }: ItemPage): Promise<number> => {
+  /**
+   * Queues what is new on a page and remembers it, in that order. Gives how many that were. `releases`: the lock goes with the
+   * last write, if there is one.
+   */
+  return async (lock: HeldLock, windows: readonly Window[], { items }: ItemPage, releases = false): Promise<number> => {
+    const some = windows
+      .map((window) => ({ window, own: ownItems(items, window.track) }))
+      .filter(({ own }) => own.length > 0);
     let alerts = 0;
-    for (const window of windows) alerts += await takeItems(lock, window, ownItems(items, window.track));
+    for (const [index, { window, own }] of some.entries()) {
+      alerts += await takeItems(lock, window, own, releases && index === some.length - 1);
+    }
     return alerts;
   };
 };

@@ -4,7 +4,7 @@
  * which identities and ledger absorb, and never an item.
  *
  * A poll begins without a lock, from what this daemon remembers of the stream. The first item that it does not know makes
- * it take the lock of the stream's tracks; from there on all is asked of Redis.
+ * it take the lock of the stream's tracks for that page: what is new is asked of Redis, queued and remembered under it.
  */
 import type { Alert } from '../alert.ts';
 import type { ItemPage } from '../item.ts';
@@ -132,11 +132,9 @@ interface Reading {
   tracks: readonly Track[];
   signal: AbortSignal;
   /** Absent while the poll has no lock. */
-  held?: HeldLock;
+  held?: HeldLock | undefined;
   /** What this daemon remembers, where the poll began without the lock. */
   known?: KnownStream;
-  /** The cursors as Redis had them when the lock was taken on the way. What is remembered may have moved on from there. */
-  stored?: readonly (Cursor | undefined)[];
   loaded: readonly Cursor[];
   items: ItemMemory;
 }
@@ -144,15 +142,6 @@ interface Reading {
 /** Most pages have nothing on them, and nothing is to be reported, queued or remembered of those. */
 const isNothing = ({ items, malformed, foreign = [] }: ReadPage): boolean =>
   items.length + malformed.length + foreign.length === 0;
-
-const windowBehind = (window: Window, { position, sweptTo }: Cursor = window.cursor): Window => ({
-  ...window,
-  cursor: {
-    ...window.cursor,
-    position: Math.min(window.cursor.position, position),
-    sweptTo: Math.min(window.cursor.sweptTo, sweptTo),
-  },
-});
 
 export const createPoller = (dependencies: PollerDependencies) => {
   const { pages, lock, now, settings, cursors, commits, memory } = dependencies;
@@ -166,7 +155,6 @@ export const createPoller = (dependencies: PollerDependencies) => {
     if (!held) return 'busy';
     reading.held = held;
     const found = await cursors.get(reading.tracks);
-    reading.stored = found;
     const isSame =
       reading.known?.server === held.server &&
       reading.known.tracks.every((one, index) => isUnchanged(one, found[index]));
@@ -174,11 +162,9 @@ export const createPoller = (dependencies: PollerDependencies) => {
   };
 
   const end = async (reading: Reading, windows: readonly Window[], to: Advance): Promise<void> => {
-    const { stream, held, known, loaded, stored, items } = reading;
+    const { stream, held, known, loaded, items } = reading;
     if (held === undefined) return known && memory.move(stream, known, to);
-    // The next read begins where Redis is, and must find remembered what that brings.
-    const behind = stored === undefined ? windows : windows.map((one, index) => windowBehind(one, stored[index]));
-    await commit.finish(held, behind, to);
+    await commit.finish(held, windows, to);
     memory.keep(stream, { server: held.server, loaded, items }, to);
   };
 
@@ -193,16 +179,21 @@ export const createPoller = (dependencies: PollerDependencies) => {
   const take = async (reading: Reading, windows: readonly Window[], page: ReadPage) => {
     const { stream, items } = reading;
     if (isNothing(page)) return 0;
-    if (reading.held === undefined && !items.needsNothing(page, windows)) {
+    const isLockOfPage = reading.held === undefined;
+    if (isLockOfPage && !items.needsNothing(page, windows)) {
       const taken = await takeLock(reading);
       if (taken !== 'locked') return taken;
     }
     const reported = dependencies.onPage(stream, { ...page, items: items.unreported(page) });
     // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
     reported.catch(() => {});
-    const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, page);
+    const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, page, isLockOfPage);
     await reported;
     items.note(page, windows);
+    if (isLockOfPage) {
+      await reading.held?.release();
+      reading.held = undefined;
+    }
     return fresh;
   };
 

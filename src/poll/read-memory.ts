@@ -199,20 +199,14 @@ export const createReadMemory = ({ commits, onCursor, onChanged, monotonic, sett
       if (from === '') return;
       if (from !== server) forgetAll();
       server = from;
-      const former = known.get(streamKey(stream));
       const tracks = tracksOf(stream).flatMap((track, index): KnownTrack[] => {
         const before = loaded[index];
         if (before === undefined) return [];
-        // Polls without the lock may have moved the cursor on from what Redis has.
-        const stored = former?.of.tracks[index]?.stored ?? before.position;
-        const { position = stored } = end;
         const cursor = moveCursor({ ...before }, end);
-        return [{ track, cursor, stored: Math.max(stored, Math.floor(position)), isSwept: false }];
+        return [{ track, cursor, stored: cursor.position, isSwept: false }];
       });
       if (end.sweptAt !== undefined) items.swept();
-      const entry = { stream, of: { server, tracks, items } };
-      known.set(streamKey(stream), entry);
-      if (former !== undefined && moved.delete(former)) moved.add(entry);
+      known.set(streamKey(stream), { stream, of: { server, tracks, items } });
     },
     /** A poll without the lock, which went by `of`, has ended. Nothing is moved if something else is known by now. */
     move: (stream: Stream, of: KnownStream, end: Advance): void => {

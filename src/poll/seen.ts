@@ -71,16 +71,17 @@ export const createFirstReads = (
       const byId = new Map(items.map((item) => [alertId(service, source, item.itemId), item]));
       if (byId.size === 0) return [];
       const key = `${prefix}:read:${JSON.stringify([service, source])}`;
-      const readAt = await redis.zmscore(key, ...byId.keys());
-      const fresh = [...byId].filter((_, index) => readAt[index] === null);
-      if (fresh.length === 0) return [];
-      const batch = redis.pipeline().zadd(key, 'NX', ...fresh.flatMap(([id]) => [now(), id]));
+      // No other read has the same moment: so it shows which of them are new.
+      const at = now() + Math.random();
+      const batch = redis.pipeline().zadd(key, 'NX', ...[...byId.keys()].flatMap((id) => [at, id]));
       rarely(key, () => {
         batch.zremrangebyscore(key, '-inf', now() - keepMs).zremrangebyrank(key, 0, -(most + 1));
         batch.pexpire(key, 2 * keepMs);
       });
-      await execute(batch);
-      return fresh.map(([, item]) => item);
+      const [added] = await execute(batch);
+      if (added === byId.size) return [...byId.values()];
+      const readAt = added === 0 ? [] : await redis.zmscore(key, ...byId.keys());
+      return [...byId.values()].filter((_, index) => Number(readAt[index] ?? Number.NaN) === at);
     },
   };
 };
