@@ -21,7 +21,7 @@ import {
 } from './record.ts';
 import { transactionMember } from './transactions.ts';
 
-/** Lua: lists to be written at the end, one command a key. */
+/** Lua: lists and counts to be written at the end, one command or two a key. */
 const COLLECT = `
 local function add(lists, key, ...)
   local list = lists[key] or {}
@@ -30,6 +30,16 @@ local function add(lists, key, ...)
 end
 local function flush(command, lists)
   for key, list in pairs(lists) do redis.call(command, key, unpack(list)) end
+end
+local function count(key, changes)
+  local names, fields = {}, {}
+  for name, change in pairs(changes) do if change ~= 0 then names[#names + 1] = name end end
+  if #names == 1 then redis.call('HINCRBY', key, names[1], changes[names[1]]) end
+  if #names < 2 then return end
+  for i, before in ipairs(redis.call('HMGET', key, unpack(names))) do
+    fields[2 * i - 1], fields[2 * i] = names[i], (before or 0) + changes[names[i]]
+  end
+  redis.call('HSET', key, unpack(fields))
 end`;
 
 /** New deliveries in one script: the same, and Lua cannot hand more than some 8,000 values to a command. */
@@ -69,7 +79,7 @@ for n, alert in ipairs(alerts) do
 end
 flush('ZADD', sorted)
 flush('ZADD', opened)
-for destination, count in pairs(counts) do redis.call('HINCRBY', KEYS[3], destination, count) end
+count(KEYS[3], counts)
 return 1`;
 
 /** Some deliveries of one alert. */
@@ -135,45 +145,44 @@ end`;
  * KEYS: the counts, then by delivery its alert and the track's open deliveries; ARGV: by delivery its destination, the
  * record that was read, '' or `UNTRIED`, the new one, the alert's id, whether the alert is kept for some weeks from its end
  * on: '' for one that goes with its date. Gives by delivery false where that was still so; else the record that is kept, ''
- * for none. Whether deliveries are untried is one question for many, and their records are not read.
+ * for none. Of untried deliveries that end the records are not read: each had its member among the open ones if as many
+ * were removed there. Where fewer were, the records say which.
  */
 const CHANGE = `${COLLECT}${CLOSE_ALERT}
-local counts, closed, answers, asked, untried = {}, {}, {}, {}, {}
+local counts, closed, answers, ended, isDoubtful = {}, {}, {}, {}, {}
 local function memberOf(at) return ARGV[at + 4] .. ' ' .. ARGV[at + 1] end
 for i = 2, #KEYS, 2 do
   local at = (i - 2) / 2 * 5
-  if ARGV[at + 2] == '${UNTRIED}' then add(asked, KEYS[i + 1], memberOf(at)) end
+  if ARGV[at + 2] == '${UNTRIED}' and not isState(ARGV[at + 3], 'waiting') then add(ended, KEYS[i + 1], memberOf(at)) end
 end
-for open, members in pairs(asked) do
-  local dates = redis.call('ZMSCORE', open, unpack(members))
-  for n, member in ipairs(members) do untried[open .. member] = dates[n] end
-end
+for open, members in pairs(ended) do isDoubtful[open] = redis.call('ZREM', open, unpack(members)) < #members end
 for i = 2, #KEYS, 2 do
   local alert, open, at = KEYS[i], KEYS[i + 1], (i - 2) / 2 * 5
   local destination, before, after, member = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], memberOf(at)
+  local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
+  local date = waited and waits and redis.call('ZSCORE', open, member)
   local kept = before
-  if before ~= '${UNTRIED}' or not untried[open .. member] then kept = redis.call('HGET', alert, destination) or '' end
+  if before ~= '${UNTRIED}' or waits and not date or not waits and isDoubtful[open] then
+    kept = redis.call('HGET', alert, destination) or ''
+    local mayBeUntried = before == '${UNTRIED}' and not waits and isState(kept, 'waiting')
+    if mayBeUntried and not redis.call('ZSCORE', open, member .. '${TRIED}') then kept = before end
+  end
   answers[#answers + 1] = kept ~= before and kept
   if kept == before then
-    local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
     redis.call('HSET', alert, destination, after)
-    untried[open .. member] = nil
     if waited ~= waits then counts[destination] = (counts[destination] or 0) + (waits and 1 or -1) end
     if waits and not waited then
       redis.call('PERSIST', alert)
     elseif waits then
-      local date = redis.call('ZSCORE', open, member)
       if date then redis.call('ZREM', open, member); redis.call('ZADD', open, date, member .. '${TRIED}') end
     else
-      if waited then add(closed, open, member, member .. '${TRIED}') end
+      if waited and before ~= '${UNTRIED}' then add(closed, open, member, member .. '${TRIED}') end
       if ARGV[at + 5] ~= '' and (waited or before == '') then closeAlert(alert) end
     end
   end
 end
 flush('ZREM', closed)
-for destination, count in pairs(counts) do
-  if count ~= 0 then redis.call('HINCRBY', KEYS[1], destination, count) end
-end
+count(KEYS[1], counts)
 return answers`;
 
 /** Records what the alert is about. The delivery that is recorded after it says how long it is kept, see `CLOSE_ALERT`. */

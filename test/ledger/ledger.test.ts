@@ -164,6 +164,24 @@ describe('an attempt', () => {
     expect(await ledger.waitingByDestination()).toEqual({});
   });
 
+  test('that ended it while another was tried, and a third ended by another run, are each recorded as they were', async () => {
+    const { redis, prefix, ledger } = setUp();
+    const other = createLedger(redis, prefix, () => T0);
+    const alerts = parcel(SLACK, 1, 2, 3).alerts;
+    await ledger.recordWaiting([parcel(SLACK, 1, 2, 3)]);
+    expect(await ledger.pending(SLACK, alerts)).toEqual(alerts);
+    await other.recordAttempt(SLACK, [makeAlert(2)], RETRYING);
+    await other.recordAttempt(SLACK, [makeAlert(3)], DELIVERED);
+    const again = parcel(SLACK, 1).alerts;
+    await ledger.pending(SLACK, again);
+    const ends = [alerts, again].map((some) => ledger.recordAttempt(SLACK, some, DELIVERED));
+    expect(await Promise.all(ends)).toEqual([['waiting', 'waiting', 'delivered'], ['delivered']]);
+    const attempts = alerts.map(async ({ id }) => (await ledger.read(id))?.deliveries[0]?.attempts.length);
+    expect(await Promise.all(attempts)).toEqual([2, 2, 2]);
+    expect(await ledger.waitingByDestination()).toEqual({});
+    expect(await redis.keys(`${prefix}:open:*`)).toEqual([]);
+  });
+
   test('that fails for good after another one delivered changes nothing but the list of attempts', async () => {
     const { ledger } = setUp();
     await ledger.recordWaiting([parcel(SLACK, 1)]);

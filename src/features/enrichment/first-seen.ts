@@ -36,7 +36,7 @@ const CHUNK = 200;
 /**
  * KEYS: facts by the last time, first alerts by fact; ARGV: now, milliseconds kept, how many at most, then of each fact the
  * alert's id and itself. Gives since when nothing was forgotten, and the first alert of each fact. What is old is
- * forgotten, and the expiry put off, only every ninetieth part of the time kept.
+ * forgotten, the expiry put off, and what is there counted, only every ninetieth part of the time kept.
  */
 const NOTE = `
 local names, owners = {}, {}
@@ -44,24 +44,25 @@ for i = 4, #ARGV, 2 do
   local fact = ARGV[i + 1]
   if not owners[fact] then names[#names + 1] = fact; owners[fact] = ARGV[i] end
 end
-local known = redis.call('HMGET', KEYS[2], 'since', 'tidied', unpack(names))
+local known = redis.call('HMGET', KEYS[2], 'since', 'tidied', 'count', unpack(names))
 local isDue = not known[2] or math.abs(ARGV[1] - known[2]) >= ARGV[2] / 90
 local since = tonumber(known[1] or ARGV[1])
 local fields, times, gone = {}, {}, {}
 for i, fact in ipairs(names) do
   times[#times + 1] = ARGV[1]
   times[#times + 1] = fact
-  if known[i + 2] then
-    owners[fact] = known[i + 2]
+  if known[i + 3] then
+    owners[fact] = known[i + 3]
   else
     fields[#fields + 1] = fact
     fields[#fields + 1] = owners[fact]
   end
 end
-if #times > 0 then redis.call('ZADD', KEYS[1], 'GT', unpack(times)) end
+local added = #times > 0 and redis.call('ZADD', KEYS[1], 'GT', unpack(times)) or 0
+local count = not isDue and known[3] and known[3] + added or redis.call('ZCARD', KEYS[1])
 local old = isDue and redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (ARGV[1] - ARGV[2]), 'BYSCORE', 'LIMIT', 0, 1000) or {}
 for _, fact in ipairs(old) do gone[#gone + 1] = fact end
-local excess = #fields > 0 and redis.call('ZCARD', KEYS[1]) - #old - ARGV[3] or 0
+local excess = #fields > 0 and count - #old - ARGV[3] or 0
 if excess > 0 then
   local more = redis.call('ZRANGE', KEYS[1], #old, #old + excess - 1, 'WITHSCORES')
   for i = 1, #more, 2 do
@@ -69,7 +70,12 @@ if excess > 0 then
     since = math.max(since, tonumber(more[i + 1]))
   end
 end
-local noted = { since = since ~= tonumber(known[1] or '') and since or nil, tidied = isDue and ARGV[1] or nil }
+count = count - #gone
+local noted = {
+  since = since ~= tonumber(known[1] or '') and since or nil,
+  tidied = isDue and ARGV[1] or nil,
+  count = count ~= tonumber(known[3] or '') and count or nil
+}
 for field, value in pairs(noted) do
   fields[#fields + 1] = field
   fields[#fields + 1] = value
