@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { CHANNEL_KINDS } from '../../src/alert.ts';
 import { LIMITS } from '../../src/app/context.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -16,8 +17,15 @@ const ALERTS = 800;
 /** An alert to one webhook; those that scripts call count as well. */
 const MOST_COMMANDS = 5;
 
+/** Alerts that come one by one: one to a webhook, and one to a channel of each kind. */
+const SINGLES = 10;
+const MOST_OF_A_SINGLE = { webhook: 74, each: 232 };
+
 /** What a daemon asks once, at its start. */
 const MOST_AT_START = 1000;
+
+/** Its statistics and its job's end are written by then. */
+const SETTLED_MS = 300;
 
 /** How long the daemon is left alone, to see what it asks of Redis whether there are alerts or not. */
 const IDLE_MS = 3000;
@@ -68,6 +76,40 @@ test('an alert to a webhook costs few Redis commands', async () => {
   const table = calls.toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count / ALERTS}`);
   const ofAlerts = sum(calls) - idlePerMs * (after.at - before.at);
   expect(ofAlerts, table.slice(0, 20).join(', ')).toBeLessThanOrEqual(MOST_COMMANDS * ALERTS + MOST_AT_START);
+});
+
+test.each([
+  ['a webhook', ['webhook'], MOST_OF_A_SINGLE.webhook],
+  ['a channel of each kind', CHANNEL_KINDS, MOST_OF_A_SINGLE.each],
+] as const)('an alert that comes alone, to %s, costs few Redis commands', async (_, kinds, most) => {
+  const server = await ownRedis();
+  onTestFinished(() => server.remove());
+  const redisUrl = `redis://127.0.0.1:${server.port}`;
+  const email = kinds.length > 1 ? { channels: { email: { groupWait: '0s', rateLimit: {} } } } : {};
+  const poll = { interval: '1s', sweepEvery: '1h', catalogEvery: null };
+  const config = { poll, alerts: { secondLook: [] }, ...email };
+  const world = await startWorld({ names: ['Vault'], kinds, redisUrl, config });
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const daemon = await world.start({ limits: { maintenanceEveryMs: 3_600_000 } });
+  await daemon.watching();
+  const deliverOne = async (): Promise<void> => {
+    world.critical('Vault');
+    await world.delivered();
+    await delay(SETTLED_MS);
+  };
+  await deliverOne();
+  const before = await snapshot(redis);
+  for (let n = 0; n < SINGLES; n += 1) await deliverOne();
+  const after = await snapshot(redis);
+  await delay(IDLE_MS);
+  const idle = await snapshot(redis);
+
+  const idlePerMs = sum(between(after, idle)) / (idle.at - after.at);
+  const calls = between(before, after).toSorted(([, a], [, b]) => b - a);
+  const table = calls.map(([name, count]) => `${name} ${count / SINGLES}`);
+  const ofAlerts = sum(calls) - idlePerMs * (after.at - before.at);
+  expect(ofAlerts / SINGLES, table.slice(0, 30).join(', ')).toBeLessThanOrEqual(most);
 });
 
 test('a daemon that has nothing to do asks Redis for little', async () => {
