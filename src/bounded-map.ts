@@ -6,8 +6,9 @@ export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: 
   const set = (key: K, value: V): void => {
     kept.delete(key);
     kept.set(key, value);
+    if (kept.size <= max) return;
     const [oldest] = kept.keys();
-    if (kept.size > max && oldest !== undefined) kept.delete(oldest);
+    if (oldest !== undefined) kept.delete(oldest);
   };
   return {
     /** The value of a key, which counts as used now. */

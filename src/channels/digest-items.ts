@@ -31,6 +31,7 @@ export const statedPercent = (detections: readonly Pick<Detection, 'message'>[])
   Math.max(
     0,
     ...detections
+      .filter(({ message }) => message.includes('%'))
       .flatMap(({ message }) => [...message.slice(0, LOOKED_AT).matchAll(PERCENT)])
       .map(([, digits = '']) => numberIn(digits))
       .filter((percent) => percent <= 100),

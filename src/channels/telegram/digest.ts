@@ -145,12 +145,16 @@ const folded = (lines: readonly Line[], format: Format): Block =>
   format === 'rich' ? { lines, as: 'folded' } : { lines };
 
 /** Every item with all its messages. */
-const wholeBlocks = (content: DigestContent, format: Format, now: number): Block[] => {
-  const { items } = content;
+const wholeItems = (content: DigestContent, now: number): Line[] => {
   const worst = worstOf(content, TOP);
-  const whole = items.flatMap((item, index) =>
+  return content.items.flatMap((item, index) =>
     wholeItem(item, index + 1, now, worst.includes(item) ? shorten(item.happened, IN_TEXT.said) : undefined),
   );
+};
+
+const wholeBlocks = (content: DigestContent, whole: readonly Line[], format: Format, now: number): Block[] => {
+  const { items } = content;
+  const worst = worstOf(content, TOP);
   const rows = longTables(content, IN_TEXT);
   return [
     titleBlock(content, IN_TEXT),
@@ -164,23 +168,29 @@ const wholeBlocks = (content: DigestContent, format: Format, now: number): Block
 /** Undefined if not everything fits into a text. Plain text is longer, a rich one has more entities: both have to fit. */
 const wholeText = (content: DigestContent, format: Format, now: number): Block[] | undefined => {
   if (content.items.length > WHOLE_MAX) return undefined;
-  const plain = wholeBlocks(content, 'plain', now);
+  const whole = wholeItems(content, now);
+  // Most digests are too long by their items alone, and disarming these takes longest.
+  if (lengthOf(whole) > TEXT_LIMIT) return undefined;
+  const plain = wholeBlocks(content, whole, 'plain', now);
   if (!isWithin(plain, TEXT_LIMIT)) return undefined;
-  const rich = wholeBlocks(content, 'rich', now);
+  const rich = wholeBlocks(content, whole, 'rich', now);
   if (!isWithin(rich, TEXT_LIMIT)) return undefined;
   return format === 'rich' ? rich : plain;
 };
 
+interface Top {
+  item: DigestItem;
+  plain: Block[];
+}
+
 /** How many of the worst there is room for beside the rest of a caption. */
-const worstIn = (content: DigestContent, others: readonly Block[]): readonly DigestItem[] => {
+const worstIn = (tops: readonly Top[], others: readonly Block[]): readonly Top[] => {
   let room = CAPTION_LIMIT + 1 - lengthOf([...linesIn(others), BLANK]);
-  const items = worstOf(content, TOP);
-  const lengths = items.map((item) => lengthOf(linesIn(topBlocks(item, IN_CAPTION, 'plain'))));
-  const end = lengths.findIndex((length) => {
-    room -= length;
+  const end = tops.findIndex(({ plain }) => {
+    room -= lengthOf(linesIn(plain));
     return room < 0;
   });
-  return end === -1 ? items : items.slice(0, end);
+  return end === -1 ? tops : tops.slice(0, end);
 };
 
 /** So many of the worst come before the counts of detectors, contracts and origins. */
@@ -199,13 +209,18 @@ const captionOf = (content: DigestContent, format: Format, now: number): Block[]
       [{ text: 'The file lists all of them, the worst first.' }],
     ]),
   });
-  const least = worstOf(content, WORST_MIN).length;
-  const tables = [4, 2, 1].find((some) => worstIn(content, [head, notice, tailWith(some)]).length >= least) ?? 0;
+  const tops = worstOf(content, TOP).map((item): Top => ({ item, plain: topBlocks(item, IN_CAPTION, 'plain') }));
+  const least = Math.min(WORST_MIN, tops.length);
+  const tables = [4, 2, 1].find((some) => worstIn(tops, [head, notice, tailWith(some)]).length >= least) ?? 0;
   const tail = tailWith(tables);
-  const worst = worstIn(content, [head, notice, tail]);
-  const topAs = (as: Format): Block[] => [head, ...worst.flatMap((item) => topBlocks(item, IN_CAPTION, as))];
+  const worst = worstIn(tops, [head, notice, tail]);
+  const topAs = (as: Format): Block[] => [
+    head,
+    ...worst.flatMap(({ item, plain }) => (as === 'plain' ? plain : topBlocks(item, IN_CAPTION, as))),
+  ];
   const room = CAPTION_LIMIT - lengthOf(linesIn([...topAs('plain'), notice, tail])) - NAMED_ROOM;
-  const others = lineOf(othersLine(content, worst, Math.floor(room / HASH_ROOM)), now);
+  const shown = worst.map(({ item }) => item);
+  const others = lineOf(othersLine(content, shown, Math.floor(room / HASH_ROOM)), now);
   const blocksAs = (as: Format): Block[] => [
     ...topAs(as),
     { lines: others.length === 0 ? [] : [others] },

@@ -80,11 +80,14 @@ export const blocksToPlain = (blocks: readonly Block[]): string => toPlain(lines
 
 /** UTF-16 units, each line with its line feed. */
 export const lengthOf = (lines: readonly Line[]): number =>
-  lines.reduce((length, line) => length + lineToPlain(line).length + 1, 0);
+  lines.reduce((length, line) => line.reduce((sum, { text }) => sum + text.length, length + 1), 0);
+
+const isEntity = ({ mark, href, time }: Piece): boolean =>
+  mark !== undefined || href !== undefined || time !== undefined;
 
 /** How many entities the lines need; Telegram keeps a hundred of a message. */
 export const entitiesIn = (lines: readonly Line[]): number =>
-  lines.flat().filter(({ mark, href, time }) => mark !== undefined || href !== undefined || time !== undefined).length;
+  lines.reduce((count, line) => count + line.filter(isEntity).length, 0);
 
 /** Blocks with a blank line before them; nothing where there are no lines. */
 export const apart = (blocks: readonly Block[]): Block[] => {
@@ -116,6 +119,7 @@ const coreOf = (word: string): readonly [start: number, end: number] => {
 const disarmPiece = (piece: Piece): Piece[] => {
   const { text, mark, href, time } = piece;
   if (href !== undefined || time !== undefined || mark === 'code' || mark === 'pre') return [piece];
+  if (!CLICKABLE.test(text)) return text === '' ? [] : [piece];
   const pieces: Piece[] = [];
   let end = 0;
   for (const { 0: whole, index } of text.matchAll(/\S+/g)) {
