@@ -3,8 +3,11 @@
 /** `max`: how many entries are kept. Values are never `undefined`. */
 export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: number) => {
   const kept = new Map<K, V>();
+  /** What was used last stands last already. */
+  let last: K | undefined;
   const set = (key: K, value: V): void => {
-    kept.delete(key);
+    if (key !== last) kept.delete(key);
+    last = key;
     kept.set(key, value);
     if (kept.size <= max) return;
     const [oldest] = kept.keys();
@@ -14,7 +17,7 @@ export const createBoundedMap = <K, V extends NonNullable<unknown> | null>(max: 
     /** The value of a key, which counts as used now. */
     get: (key: K): V | undefined => {
       const value = kept.get(key);
-      if (value !== undefined) set(key, value);
+      if (value !== undefined && key !== last) set(key, value);
       return value;
     },
     set,
