@@ -42,10 +42,13 @@ export const metricsOf = (registry: Registry) => {
   const owners = { destinations: createOwners(), protocols: createOwners() };
   const protocolLabel = (service: string, name: string) =>
     owners.protocols.labelOf(protocolKey({ service, protocol: name }), name);
-  const shown = ({ service = '', protocol, destination }: Labels): Labels => ({
-    ...(destination !== undefined && { destination: owners.destinations.labelOf(destination) }),
-    ...(protocol !== undefined && { protocol: protocolLabel(service, protocol) }),
-  });
+  const shown = <Given extends Labels>(labels: Given): Given => {
+    const { service = '', protocol, destination } = labels;
+    const own: Labels = { ...labels };
+    if (destination !== undefined) own.destination = owners.destinations.labelOf(destination);
+    if (protocol !== undefined) own.protocol = protocolLabel(service, protocol);
+    return own as Given;
+  };
   return {
     owners,
     protocolLabel,
@@ -53,8 +56,7 @@ export const metricsOf = (registry: Registry) => {
     bounded: <Series extends string>(series: Series, help: string) => {
       const counter = new Counter(describe(series, help));
       return {
-        inc: (labels: Record<LabelOf<Series>, string>, value?: number): void =>
-          counter.inc({ ...labels, ...shown(labels) }, value),
+        inc: (labels: Record<LabelOf<Series>, string>, value?: number): void => counter.inc(shown(labels), value),
       };
     },
     counter: <Series extends string>(series: Series, help: string) => new Counter(describe(series, help)),
