@@ -34,22 +34,23 @@ const MOST_NAMED = 5;
 
 const seconds = (ms: number): number => ms / 1000;
 
-const lineOf = (
-  { destination, alerts, isDigest, ...attempt }: ReportedAttempt,
-  traceIdOf: DeliveryReportDependencies['traceIdOf'],
-): object => {
-  const hashes = [...new Set(alerts.flatMap(({ txHash }) => txHash ?? []))];
+/** The log leaves out what is undefined. */
+const lineOf = (one: ReportedAttempt, traceIdOf: DeliveryReportDependencies['traceIdOf']): object => {
+  const { kind, attempt, outcome, durationMs, reason, code, message, retryInMs, maybeDelivered, providerId } = one;
+  const { destination, alerts, isDigest } = one;
+  const named = alerts.slice(0, MOST_NAMED);
+  const hashes = new Set(alerts.flatMap(({ txHash }) => txHash ?? []));
   return {
-    ...attempt,
+    ...{ kind, attempt, outcome, durationMs, reason, code, message, retryInMs, maybeDelivered, providerId },
     destination: destination.id,
     to: [destination.label],
     protocol: alerts[0]?.protocol,
     alerts: alerts.length,
-    ...(isDigest ? { digest: true } : {}),
-    ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
-    items: alerts.slice(0, MOST_NAMED).map(({ itemId }) => itemId),
-    ...(traceIdOf && { traces: alerts.slice(0, MOST_NAMED).map(traceIdOf) }),
-    ...(hashes.length === 0 ? {} : { tx: hashes.slice(0, MOST_NAMED) }),
+    digest: isDigest || undefined,
+    replay: alerts.some(({ replay }) => replay) || undefined,
+    items: named.map(({ itemId }) => itemId),
+    traces: traceIdOf && named.map(traceIdOf),
+    tx: hashes.size === 0 ? undefined : [...hashes].slice(0, MOST_NAMED),
   };
 };
 
@@ -67,8 +68,11 @@ const count = (
     metrics.digests.inc({ kind });
     metrics.digestAlerts.inc({ kind }, alerts.length);
   }
-  for (const { at } of outcome === 'delivered' ? alerts.filter(hasTravelled) : []) {
-    metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
+  if (outcome !== 'delivered') return;
+  const labels = { kind };
+  const at = now();
+  for (const alert of alerts) {
+    if (hasTravelled(alert)) metrics.alertLatency.observe(labels, Math.max(0, seconds(at - Date.parse(alert.at))));
   }
 };
 

@@ -11,7 +11,9 @@ export const createLines = () => {
   const at =
     (level: Line['level']) =>
     (fields: object, message = ''): void => {
-      lines.push({ level, fields: { ...fields }, message });
+      // As pino leaves them out.
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+      lines.push({ level, fields: Object.fromEntries(given), message });
     };
   return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
 };
