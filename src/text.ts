@@ -25,6 +25,7 @@ const BLANK_LINES = /\n(?:[^\S\n]*\n){2,}/g;
 /** Most texts have nothing to clean; looking for it takes five times as long as seeing that. */
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_LINES = /^[\t\n\x20-\x7e]*$/;
+const PLAIN_LINE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 /** Names come again and again, and several times in each message. */
 const MEMORY = { texts: 500, length: 1000 };
@@ -40,7 +41,8 @@ const remembered = (text: string): string =>
 export const cleanText = (text: string): string => (PLAIN.test(text) ? text.trim() : remembered(text));
 
 /** The same for a place that has one line only. */
-export const cleanLine = (text: string): string => cleanText(text).replace(/\s{2,}|[^\S ]/g, ' ');
+export const cleanLine = (text: string): string =>
+  PLAIN_LINE.test(text) ? text : cleanText(text).replace(/\s{2,}|[^\S ]/g, ' ');
 
 /**
  * Every such character as `\uXXXX`, and what ends a line elsewhere: a terminal obeys none of them, a reader sees them,
