@@ -147,11 +147,12 @@ const recordEnd = async (
 
 /** The next message need not wait until the end of this one is in the ledger: `settle` does where it has to. */
 const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: DeliverDependencies): void => {
-  const { isUnsent: _isUnsent, ...received } = receipt;
-  const { handle: _handle, progress: _progress, ...provided } = received;
+  const { providerId, handle } = receipt;
+  const provided = providerId === undefined ? {} : { providerId };
   const given = { at: iso(dependencies.now()), outcome: 'delivered', durationMs: run.durationMs } as const;
   run.entry = { ...given, ...provided, ...mark(run.message.alerts) };
-  const isRepeat = recordEnd(run, { state: 'delivered', attempt: run.entry, ...received }, dependencies);
+  const end = { state: 'delivered', attempt: run.entry, ...provided, ...(handle !== undefined && { handle }) } as const;
+  const isRepeat = recordEnd(run, end, dependencies);
   isRepeat.catch(() => {});
   run.decision = { kind: 'delivered', receipt, isRepeat };
 };
@@ -193,13 +194,12 @@ export const record: AttemptStage = (run, dependencies) => {
   return run.error && recordError(run, run.error, dependencies);
 };
 
-/** The circuits of the destination and its sender learn how the attempt went. */
-export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now }) => {
-  const { message, receipt, error, entry, decision } = attempt;
-  if (error === undefined) {
-    await (receipt?.isUnsent ? health.unasked : health.worked)(message.destination);
-    return undefined;
-  }
+const noteError = async (
+  attempt: AttemptRun,
+  error: DeliveryError,
+  { health, scrub, now }: DeliverDependencies,
+): Promise<void> => {
+  const { message, entry, decision } = attempt;
   const retryInMs = decision.kind === 'retry' ? decision.delayMs : 0;
   const said = error.said === undefined ? {} : { said: scrub(error.said) };
   const failure = { error, message: entry?.message ?? '', ...said, retryInMs };
@@ -208,7 +208,15 @@ export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now 
   if (decision.kind === 'retry' && pausedUntil !== undefined && error.retryAfterMs === undefined) {
     attempt.decision = { ...decision, delayMs: Math.min(decision.delayMs, Math.max(0, pausedUntil - now())) };
   }
-  return undefined;
+};
+
+/** The circuits of the destination and its sender learn how the attempt went. */
+export const updateCircuit: AttemptStage = (attempt, dependencies) => {
+  const { message, receipt, error } = attempt;
+  const { unasked, worked } = dependencies.health;
+  const learn = receipt?.isUnsent ? unasked : worked;
+  const learning = error ? noteError(attempt, error, dependencies) : learn(message.destination);
+  return learning?.then(() => undefined);
 };
 
 /**
@@ -218,10 +226,9 @@ export const updateCircuit: AttemptStage = async (attempt, { health, scrub, now 
 export const report: AttemptStage = (run, { onAttempt }) => {
   const { message, attempt, entry, decision, dead } = run;
   if (entry === undefined || dead?.length === 0) return undefined;
-  const { at: _at, replay: _replay, ...event } = entry;
   const { destination, isDigest } = message;
   const alerts = dead ?? message.alerts;
   const retryInMs = decision.kind === 'retry' ? { retryInMs: decision.delayMs } : {};
-  onAttempt({ ...event, kind: destination.kind, destination, alerts, attempt, isDigest, ...retryInMs });
+  onAttempt({ ...entry, kind: destination.kind, destination, alerts, attempt, isDigest, ...retryInMs });
   return undefined;
 };

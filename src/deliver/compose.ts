@@ -2,6 +2,7 @@
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
 import { chunksOf, inSlices } from '../chunks.ts';
+import type { ParcelJob } from '../queue/job.ts';
 import type { Compose, DeliverDependencies, JobRun, JobStage, MessageRun, Unit, WithButtons } from './stage.ts';
 
 /** Only the fallback's deliveries say why they are made. */
@@ -29,8 +30,11 @@ export const acknowledged: JobStage = async (run, dependencies) => {
 };
 
 /** A job has one format: the plainest of what is left in it. So no refused body is sent again after a wait. */
-const plainest = (units: readonly Unit[]): Format =>
-  FORMATS[Math.max(...units.map(({ format }) => FORMATS.indexOf(format)))] ?? 'minimal';
+const withFormat = (job: ParcelJob, unit: Unit, others: readonly Unit[]): ParcelJob => {
+  const plainest = Math.max(...[unit, ...others].map(({ format }) => FORMATS.indexOf(format)));
+  const format = FORMATS[plainest] ?? 'minimal';
+  return format === job.format ? job : { ...job, format };
+};
 
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
@@ -89,7 +93,7 @@ async function* composeEach(
       const left = isFirst ? alerts : await notAcknowledged(destination, alerts, dependencies);
       isFirst = false;
       if (left.length < alerts.length) run.units.push({ alerts: left, format: unit.format });
-      else yield { run, unit, message, composedAt, job: { ...run.job, format: plainest([unit, ...run.units]) } };
+      else yield { run, unit, message, composedAt, job: withFormat(run.job, unit, run.units) };
     }
   }
 }

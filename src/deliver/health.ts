@@ -211,24 +211,27 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
   /** When each clean circuit was last looked at. */
   const clean = createBoundedMap<string, number>(MOST_CLEAN);
 
-  const areKnownClean = (ids: readonly string[]): boolean =>
-    ids.every((id) => monotonic() - (clean.get(id) ?? Number.NEGATIVE_INFINITY) < CLEAN_MS);
+  const areKnownClean = (ids: readonly string[]): boolean => {
+    const since = monotonic() - CLEAN_MS;
+    return ids.every((id) => (clean.get(id) ?? Number.NEGATIVE_INFINITY) > since);
+  };
 
   const circuitsOf = (destination: Destination): string[] => {
     const sender = senderOf(destination);
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
 
-  const unlessClean =
-    (ask: Circuits['admit']) =>
-    async (destination: Destination): Promise<number | undefined> => {
-      const ids = circuitsOf(destination);
-      if (areKnownClean(ids)) return undefined;
-      const at = monotonic();
-      const areClean = await circuits.areClean(ids);
-      for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
-      return areClean ? undefined : ask(ids);
-    };
+  const look = async (ids: readonly string[], ask: Circuits['admit']): Promise<number | undefined> => {
+    const at = monotonic();
+    const areClean = await circuits.areClean(ids);
+    for (const id of ids) areClean ? clean.set(id, at) : clean.delete(id);
+    return areClean ? undefined : ask(ids);
+  };
+
+  const unlessClean = (ask: Circuits['admit']) => (destination: Destination) => {
+    const ids = circuitsOf(destination);
+    return areKnownClean(ids) ? undefined : look(ids, ask);
+  };
 
   /** Announced first, closed second: where a daemon ends in between, or that fails, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
@@ -242,14 +245,14 @@ export const createDestinationHealth = (dependencies: HealthDependencies) => {
     pausedUntil: unlessClean(circuits.pausedUntil),
     /** The same just before a message is sent: of several messages for a broken destination, one may go as the probe. */
     admit: unlessClean(circuits.admit),
-    worked: async (destination: Destination): Promise<void> => {
+    worked: (destination: Destination): Promise<unknown> | undefined => {
       const ids = circuitsOf(destination);
-      if (!areKnownClean(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
+      return areKnownClean(ids) ? undefined : Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
     /** Nothing had to be sent: where this was the probe of an open circuit, the next message is the probe. */
-    unasked: async (destination: Destination): Promise<void> => {
+    unasked: (destination: Destination): Promise<unknown> | undefined => {
       const ids = circuitsOf(destination);
-      if (!areKnownClean(ids)) await circuits.release(ids);
+      return areKnownClean(ids) ? undefined : circuits.release(ids);
     },
     /**
      * `message`: the error without secrets; `said`: what the provider answered. Gives until when the destination pauses now;

@@ -19,12 +19,11 @@ import {
 } from './stage.ts';
 
 /** Asks until when the destination pauses. A job past its maximum age gets its last try instead: only a try can end it. */
-export const unlessLastTry = async (
+export const unlessLastTry = (
   { destination, firstTriedAt }: ParcelJob,
   { maxAgeMs, now }: DeliverDependencies,
-  ask: (destination: Destination) => Promise<number | undefined>,
-): Promise<number | undefined> =>
-  firstTriedAt !== undefined && now() - firstTriedAt > maxAgeMs ? undefined : ask(destination);
+  ask: (destination: Destination) => Promise<number | undefined> | undefined,
+) => (firstTriedAt !== undefined && now() - firstTriedAt > maxAgeMs ? undefined : ask(destination));
 
 /** `all`: what the job is to deliver. What is not pending any more may have left something to do, where a daemon was killed. */
 const setPending = (run: JobRun, all: readonly Alert[], pending: readonly Alert[]): void => {

@@ -29,10 +29,14 @@ const joinWithRest = async (
 
 /** The message is sent now: its slots are used, and only this message goes on after the part that was sent last. */
 const begin = (each: MessageRun, now: number): void => {
-  const { progress, ...job } = withoutSlot(each.run.job);
-  const isGoingOn = progress?.id === each.message.id && progress.format === each.unit.format;
-  each.run.job = { ...job, firstTriedAt: job.firstTriedAt ?? now };
-  each.job = { ...each.run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };
+  const { run, message, unit } = each;
+  const before = withoutSlot(run.job);
+  // Mostly an earlier message of the run has changed all that.
+  if (before === run.job && before.progress === undefined && before.firstTriedAt !== undefined) return;
+  const { progress, ...job } = before;
+  const isGoingOn = progress?.id === message.id && progress.format === unit.format;
+  run.job = { ...job, firstTriedAt: job.firstTriedAt ?? now };
+  each.job = { ...run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };
 };
 
 /** A message waits where the daemon stops, where its send slot has not come, and while a circuit is open. */
@@ -89,11 +93,12 @@ export const noteDelivered = async (
   { inFlight, monotonic = () => performance.now() }: Pick<MessageDependencies, 'inFlight' | 'monotonic'>,
 ): Promise<boolean> => {
   inFlight.unrecorded += 1;
-  const recording = Promise.resolve(isRepeat).finally(() => {
+  const recording = Promise.resolve(isRepeat);
+  const end = (): void => {
     inFlight.unrecorded -= 1;
-  });
+  };
   // What waits for it later gets the error.
-  recording.catch(() => {});
+  recording.then(end, end);
   run.unrecorded.push(recording);
   const isRecent = monotonic() - (run.confirmedAt ?? Number.NEGATIVE_INFINITY) < RECENT_MS;
   while (run.unrecorded.length > 0 && !(isRecent && mayGoOn(inFlight))) {

@@ -18,7 +18,9 @@ import type { SendSlots } from './send-slot.ts';
 import type { Recalled, Threads } from './threads.ts';
 
 /** Everything that an operator asks about an attempt. */
-export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
+export interface AttemptEvent extends Omit<Attempt, 'at'> {
+  /** ISO 8601; absent where nothing was tried. */
+  at?: string;
   kind: ChannelKind;
   destination: Destination;
   alerts: readonly Alert[];
@@ -286,6 +288,9 @@ export const isUntried = ({ attempt, moves, slot, most, format, progress, afterw
 /** The same, and it is not a batch's own. */
 export const isFresh = (job: ParcelJob): boolean => isUntried(job) && job.batchNumber === undefined;
 
-/** The job when its slots are used. */
-export const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob =>
-  job;
+/** The job when its slots are used; the same one where it has none. */
+export const withoutSlot = (given: ParcelJob): ParcelJob => {
+  if (!given.slot && !given.senderSlot && !given.ticket) return given;
+  const { slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job } = given;
+  return job;
+};

@@ -13,6 +13,7 @@ const reported = (changes: Partial<AttemptRun>): AttemptEvent[] => {
 
 const ENTRY = { at: '2026-11-20T12:00:00.000Z', outcome: 'retrying', durationMs: 7, reason: 'unavailable' } as const;
 const EVENT = {
+  at: ENTRY.at,
   kind: 'slack',
   destination: DESTINATION,
   alerts: [makeAlert(1), makeAlert(2)],
@@ -25,7 +26,9 @@ const EVENT = {
 
 test('says once what was recorded of an attempt, and when the next one comes', () => {
   const decision = { kind: 'retry', delayMs: 500, holdMs: 0 } as const;
-  expect(reported({ attempt: 3, entry: { ...ENTRY, replay: true }, decision })).toEqual([{ ...EVENT, retryInMs: 500 }]);
+  expect(reported({ attempt: 3, entry: { ...ENTRY, replay: true }, decision })).toEqual([
+    { ...EVENT, replay: true, retryInMs: 500 },
+  ]);
   expect(reported({ attempt: 3, entry: ENTRY, decision: { kind: 'plainer' } })).toEqual([EVENT]);
 });
 

@@ -225,7 +225,7 @@ describe('the end of a break', () => {
   test('that comes while the outage is being announced is announced after it', async () => {
     let itWorks = async (): Promise<void> => {};
     const world = setUpDeliveries({ whileAnnouncing: () => itWorks() });
-    itWorks = () => world.health.worked(DESTINATION);
+    itWorks = async () => void (await world.health.worked(DESTINATION));
     await breakIt(world);
     expect(world.announced.slice(-2)).toEqual(['C1 broken: unavailable', 'C1 well']);
   });
