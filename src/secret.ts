@@ -20,19 +20,19 @@ export const createSecret = (value: string): Secret =>
   });
 
 /**
- * Token shapes that providers put into URLs and texts, wherever they came from. Each behind a text that all of them have:
- * where that is missing, which takes no time to see, nothing is looked for.
+ * Token shapes that providers put into URLs and texts, wherever they came from. Each behind a sign that all of them have and
+ * that is looked for in no time: most texts have none.
  */
-const SHAPES: readonly (readonly [sign: string, shape: RegExp])[] = [
-  ['bot', /bot\d+:[\w-]+/g],
+const SHAPES: readonly (readonly [sign: RegExp, shape: RegExp])[] = [
+  [/bot\d/, /bot\d+:[\w-]+/g],
   // A bot token without its prefix.
-  [':', /(?<!\d)\d{6,12}:[\w-]{30,}/g],
-  ['hooks.slack.com/', /hooks\.slack\.com\/(services|workflows|triggers)\/[^\s"'<>]+/g],
-  ['xox', /xox[a-z]-[\w-]+/g],
-  ['xapp-', /xapp-[\w-]+/g],
-  ['whsec_', /whsec_[\w+/=-]+/g],
-  [' ', /(?<=Bearer )[^\s"',]+/gi],
-  ['@', /(?<=:\/\/)[^\s/@:]*:[^\s/@]+(?=@)/g],
+  [/:[\w-]{30}/, /(?<!\d)\d{6,12}:[\w-]{30,}/g],
+  [/hooks\.slack/, /hooks\.slack\.com\/(services|workflows|triggers)\/[^\s"'<>]+/g],
+  [/xox/, /xox[a-z]-[\w-]+/g],
+  [/xapp-/, /xapp-[\w-]+/g],
+  [/whsec_/, /whsec_[\w+/=-]+/g],
+  [/bearer /i, /(?<=Bearer )[^\s"',]+/gi],
+  [/@/, /(?<=:\/\/)[^\s/@:]*:[^\s/@]+(?=@)/g],
 ];
 
 /** Shorter values are words, and would be hidden everywhere. */
@@ -98,7 +98,7 @@ export const createScrubber = (values: readonly string[]): ((text: string) => st
     let clean = text;
     for (const value of ESCAPES.test(text) ? all : plain) clean = clean.replaceAll(value, HIDDEN);
     clean = scrubBase64(clean);
-    for (const [sign, shape] of SHAPES) if (clean.includes(sign)) clean = clean.replace(shape, HIDDEN);
+    for (const [sign, shape] of SHAPES) if (sign.test(clean)) clean = clean.replace(shape, HIDDEN);
     return clean;
   };
 };
