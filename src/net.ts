@@ -146,33 +146,32 @@ export const isProxyRefusal = (code: string): boolean => /^proxy-(?!408|429)[1-4
 /** The longest delay that a timer accepts; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-export type Deadline = ReturnType<typeof startDeadline>;
+export type Deadline = ReturnType<typeof startTimeLimit>;
 
-/**
- * A signal that aborts with the caller's or after a time; then, as with `AbortSignal.timeout`, the reason is a
- * `TimeoutError`. Its timer and listener end with the request: those of `AbortSignal.timeout` would stay until it fires, long
- * after the answer.
- */
-export const startDeadline = (caller: AbortSignal, timeoutMs: number) => {
-  const controller = new AbortController();
+/** Calls `onEnded` once: when the caller aborts, or after a time. */
+export const startTimeLimit = (
+  caller: AbortSignal,
+  timeoutMs: number,
+  onEnded: (how: 'aborted' | 'expired') => void,
+) => {
   let ended: 'aborted' | 'expired' | undefined;
-  const finish = (how: 'aborted' | 'expired', reason: unknown) => {
-    ended ??= how;
-    controller.abort(reason);
+  const finish = (how: 'aborted' | 'expired') => {
+    if (ended !== undefined) return;
+    ended = how;
+    onEnded(how);
   };
-  const abort = () => finish('aborted', caller.reason);
-  const expire = () => finish('expired', new DOMException('The operation timed out', 'TimeoutError'));
+  const abort = () => finish('aborted');
   const delayMs = Math.min(timeoutMs, MAX_DELAY_MS);
   const due = performance.now() + delayMs;
   // The time in which the process stood still is given back, once: the answer may have come meanwhile.
   const giveBack = () => {
-    timer = setTimeout(expire, Math.min(Math.max(performance.now() - due, 0), delayMs));
+    const leftMs = Math.min(Math.max(performance.now() - due, 0), delayMs);
+    timer = setTimeout(finish, leftMs, 'expired');
   };
   let timer = setTimeout(giveBack, delayMs);
   if (caller.aborted) abort();
   else caller.addEventListener('abort', abort, { once: true });
   return {
-    signal: controller.signal,
     /** By whom, or `undefined` while time is left. */
     ended: () => ended,
     /** Lets go of the timer and the caller's signal. */
@@ -181,4 +180,18 @@ export const startDeadline = (caller: AbortSignal, timeoutMs: number) => {
       caller.removeEventListener('abort', abort);
     },
   };
+};
+
+/**
+ * A signal that aborts with the caller's or after a time; then, as with `AbortSignal.timeout`, the reason is a
+ * `TimeoutError`. Its timer and listener end with the request: those of `AbortSignal.timeout` would stay until it fires, long
+ * after the answer.
+ */
+export const startDeadline = (caller: AbortSignal, timeoutMs: number) => {
+  const controller = new AbortController();
+  const timedOut = () => new DOMException('The operation timed out', 'TimeoutError');
+  const limit = startTimeLimit(caller, timeoutMs, (how) =>
+    controller.abort(how === 'aborted' ? caller.reason : timedOut()),
+  );
+  return { ...limit, signal: controller.signal };
 };

@@ -45,6 +45,7 @@ export const createFailureLog = (log: Pick<Logger, 'warn' | 'info'>, now: () => 
       say(failure, error);
     },
     worked: (group: string, subject: string): void => {
+      if (known.size === 0) return;
       const failure = known.get(keyOf(group, subject));
       if (!failure) return;
       known.delete(keyOf(group, subject));

@@ -75,8 +75,10 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
 
   const settle = (name: string, status: Check['status'], detail?: string): void => {
     const before = checks.get(name);
-    const since = before?.status === status ? before.since : now();
-    checks.set(name, { status, since, at: now(), provenWithinMs: before?.provenWithinMs, detail });
+    const at = now();
+    // In place, as each poll proves the same again.
+    if (before?.status === status) [before.at, before.detail] = [at, detail];
+    else checks.set(name, { status, since: at, at, provenWithinMs: before?.provenWithinMs, detail });
   };
 
   return {

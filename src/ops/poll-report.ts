@@ -1,6 +1,7 @@
 /** What polling says to metrics, health and the log. */
 import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
+import { getOrCreate } from '../bounded-map.ts';
 import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
 import { firstFew, listText, nameText } from '../text.ts';
@@ -51,7 +52,7 @@ interface PollReportDependencies {
   conditions: Pick<Conditions, 'settle'>;
   /** So long a listing counts: then it was another daemon's turn. */
   listedForMs: number;
-  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 }
 
 /** A log line names at most this many protocols; a first listing may bring thousands. */
@@ -106,11 +107,21 @@ const FORGOTTEN_AFTER_MS = 3_600_000;
 /** How long the last poll of each stream took, of those that this daemon polls. */
 const createPollDurations = () => {
   const latest = new Map<string, ProtocolValue & { at: number }>();
+  /** Made once for a stream, as it is polled all the time. */
+  const made = new WeakMap<ReportedStream, (ProtocolValue & { key: string; at: number })[]>();
   return {
-    note: ({ service, source, protocols }: ReportedStream, durationMs: number): void => {
-      for (const protocol of protocols) {
-        const key = JSON.stringify([service, source, protocol]);
-        latest.set(key, { labels: { service, source, protocol }, value: durationMs / 1000, at: performance.now() });
+    note: (stream: ReportedStream, durationMs: number): void => {
+      const { service, source, protocols } = stream;
+      const own = getOrCreate(made, stream, () =>
+        protocols.map((protocol) => {
+          const labels = { service, source, protocol };
+          return { key: JSON.stringify(labels), labels, value: 0, at: 0 };
+        }),
+      );
+      for (const one of own) {
+        one.value = durationMs / 1000;
+        one.at = performance.now();
+        latest.set(one.key, one);
       }
     },
     list: (): ProtocolValue[] => {
@@ -254,6 +265,7 @@ export const createPollReport = (dependencies: PollReportDependencies) => {
       durations.note(stream, durationMs);
       answered(service);
       streams.read(stream);
+      if (alerts === 0 && !log.isLevelEnabled('debug')) return;
       const line = { service, subject: subjectOf(stream), read: items, alerts, sweep, durationMs };
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');

@@ -1,6 +1,7 @@
 /** How far each protocol's source is durably queued. Kept in Redis; only `commit-store` moves it on, and only forwards. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Source } from '../alert.ts';
+import { getOrCreate } from '../bounded-map.ts';
 import { chunksOf } from '../chunks.ts';
 import type { HeldLock, Locks } from '../redis/lock.ts';
 
@@ -32,7 +33,11 @@ export interface Cursor {
 /** Where a cursor goes; a value that is missing changes nothing, nor does a smaller position. */
 export type Advance = { [Field in 'position' | 'sweptTo' | 'sweptAt' | 'polledAt']?: number | undefined };
 
-export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);
+const keys = new WeakMap<Track, string>();
+
+/** Reckoned once, as each poll asks for it. */
+export const trackKey = (track: Track): string =>
+  getOrCreate(keys, track, () => JSON.stringify([track.service, track.source, track.protocol]));
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 

@@ -4,7 +4,7 @@ import type { MalformedItem } from '../item.ts';
 import type { Admission } from './admission.ts';
 import type { Catalog, CatalogChange } from './catalog.ts';
 import type { PollResult } from './poller.ts';
-import type { Stream } from './stream.ts';
+import { type Stream, streamKey } from './stream.ts';
 
 interface ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
@@ -107,8 +107,6 @@ interface IntakeDependencies extends ListingDependencies {
 const mayBeOneName = (error: unknown): boolean =>
   error instanceof ServiceError && (error.reason === 'missing' || error.reason === 'rejected');
 
-const subjectOf = ({ source, protocols }: Stream): string => JSON.stringify([source, ...protocols]);
-
 /** The failure detector's name for a probe. */
 const PROBE = 'probe';
 
@@ -118,7 +116,7 @@ const HELD: PollResult = { outcome: 'held', items: 0, alerts: 0, sweep: false };
 const createPollTurn = ({ admission, poll, onPolled, onPollFailed, now }: IntakeDependencies) => {
   const run = async (stream: Stream, signal: AbortSignal): Promise<number | undefined> => {
     const { service } = stream;
-    const subject = subjectOf(stream);
+    const subject = streamKey(stream);
     const begun = now();
     const admitted = await admission.admit(service, subject, signal);
     if (!admitted.admitted) {
@@ -161,7 +159,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
 
   const { admission } = dependencies;
   const probe = async (service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void> => {
-    const subject = stream === undefined ? PROBE : subjectOf(stream);
+    const subject = stream === undefined ? PROBE : streamKey(stream);
     if (!(await admission.admit(service, subject, signal)).admitted) return;
     try {
       await dependencies.probe(service, stream, signal);

@@ -186,8 +186,11 @@ export const createPacer = (settings: PacerSettings) => {
     polled: (stream: Stream, alerts: number, answerMs: number | undefined): void =>
       of(stream.service).polled(stream, alerts, answerMs),
     limited: (service: string): void => of(service).limited(),
-    togetherMs: (): number =>
-      Math.min(LONGEST_TOGETHER_MS, ...[...totals.keys()].map((service) => TOGETHER_SHARE * state(service).everyMs)),
+    togetherMs: (): number => {
+      let ms = LONGEST_TOGETHER_MS;
+      for (const service of totals.keys()) ms = Math.min(ms, TOGETHER_SHARE * state(service).everyMs);
+      return ms;
+    },
     state,
   };
 };

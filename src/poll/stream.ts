@@ -12,12 +12,17 @@ export interface Stream {
   protocols: string[];
 }
 
-export const tracksOf = ({ service, source, protocols }: Stream): Track[] =>
-  protocols.map((protocol) => ({ service, source, protocol }));
-
+/** What each poll asks of its stream is reckoned once. */
+const tracks = new WeakMap<Stream, readonly Track[]>();
 const keys = new WeakMap<Stream, string>();
 
-/** The same for the same names: 32 hex digits. Asked for at each poll, so it is reckoned once. */
+export const tracksOf = (stream: Stream): readonly Track[] =>
+  getOrCreate(tracks, stream, () => {
+    const { service, source, protocols } = stream;
+    return protocols.map((protocol) => ({ service, source, protocol }));
+  });
+
+/** The same for the same names: 32 hex digits. */
 export const streamKey = (stream: Stream): string =>
   getOrCreate(keys, stream, () => contentId(stream.service, stream.source, ...stream.protocols));
 

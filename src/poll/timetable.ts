@@ -68,6 +68,7 @@ interface Run<Task> {
 
 /** Puts it behind the others. */
 const toEnd = <K, V>(map: Map<K, V>, key: K, value: V): void => {
+  if (map.size === 1) return;
   map.delete(key);
   map.set(key, value);
 };
@@ -86,8 +87,11 @@ const createServiceQueues = <Task>({ serviceOf, laneOf = () => 0, gapMs }: Timet
       lane.shift();
     }
   };
-  const dueAtOf = ({ lanes }: ServiceQueue<Task>): number =>
-    Math.min(...[...lanes.values()].map((lane) => firstOf(lane)?.dueAt ?? Infinity));
+  const dueAtOf = ({ lanes }: ServiceQueue<Task>): number => {
+    let dueAt = Infinity;
+    for (const lane of lanes.values()) dueAt = Math.min(dueAt, firstOf(lane)?.dueAt ?? Infinity);
+    return dueAt;
+  };
   /** Of the lane whose last turn is longest ago. */
   const takeOf = ({ lanes }: ServiceQueue<Task>, at: number): Place<Task> | undefined => {
     for (const [key, lane] of lanes) {
@@ -108,8 +112,11 @@ const createServiceQueues = <Task>({ serviceOf, laneOf = () => 0, gapMs }: Timet
       return { service, lane: getOrCreate(service.lanes, laneOf(task), (): Lane<Task> => createDueQueue()) };
     },
     /** When the next turn may be; Infinity where nothing waits. */
-    nextAt: (): number =>
-      Math.min(...[...services.values()].map((service) => Math.max(dueAtOf(service), service.openAt)), Infinity),
+    nextAt: (): number => {
+      let at = Infinity;
+      for (const service of services.values()) at = Math.min(at, Math.max(dueAtOf(service), service.openAt));
+      return at;
+    },
     /** Takes the next one of a service that is due; the services take turns. */
     take: (at: number): Place<Task> | undefined => {
       for (const service of services.values()) {

@@ -32,62 +32,65 @@ const streamOf = (controller: Dispatcher.DispatchController, isOver: () => boole
     },
   });
 
+interface Exchange {
+  /** Rejects where no answer began. */
+  response: Promise<Response>;
+  /** A stream that has begun ends with an error, as with that of what came later. */
+  abort(): void;
+}
+
 /**
- * Rejects where no answer began; a stream ends with the error of what came later. A small answer comes whole and without a
- * stream: undici would make one of each, which costs a poll that finds nothing a third of its CPU. `maxBytes`: no more is
- * held whole.
+ * A small answer comes whole and without a stream: undici would make one of each, which costs a poll that finds nothing a
+ * third of its CPU. `maxBytes`: no more is held whole.
  */
-export const exchange = (
-  pool: Pool,
-  request: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
-  maxBytes: number,
-): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    let isOver = false;
-    let started: Dispatcher.DispatchController | undefined;
-    let stream: Readable | undefined;
-    let answer: Pick<Response, 'statusCode' | 'headers'> | undefined;
-    const whole: Buffer[] = [];
-    const fail = (error: Error): void => {
-      reject(error);
-      stream?.destroy(error);
-    };
-    const abort = (): void => {
-      const error = new errors.RequestAbortedError();
+export const exchange = (pool: Pool, request: Dispatcher.DispatchOptions, maxBytes: number): Exchange => {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  let isOver = false;
+  let isAborted = false;
+  let started: Dispatcher.DispatchController | undefined;
+  let stream: Readable | undefined;
+  let answer: Pick<Response, 'statusCode' | 'headers'> | undefined;
+  const whole: Buffer[] = [];
+  const fail = (error: Error): void => {
+    reject(error);
+    stream?.destroy(error);
+  };
+  const abort = (): void => {
+    isAborted = true;
+    const error = new errors.RequestAbortedError();
+    fail(error);
+    started?.abort(error);
+  };
+  pool.dispatch(request, {
+    onRequestStart: (controller) => {
+      started = controller;
+      if (isAborted) abort();
+    },
+    onResponseStart: (controller, statusCode, headers) => {
+      if (statusCode < 200) return;
+      answer = { statusCode, headers };
+      if (isSmall(statusCode, headers, maxBytes)) return;
+      stream = streamOf(controller, () => isOver);
+      // It fails before anybody reads it.
+      stream.on('error', () => {});
+      resolve({ ...answer, body: stream });
+    },
+    onResponseData: (controller, chunk) => {
+      if (stream === undefined) whole.push(chunk);
+      else if (!stream.push(chunk)) controller.pause();
+    },
+    onResponseEnd: () => {
+      isOver = true;
+      if (stream !== undefined) stream.push(null);
+      else if (answer !== undefined) resolve({ ...answer, body: Buffer.concat(whole) });
+    },
+    onResponseError: (_controller, error) => {
+      isOver = true;
       fail(error);
-      started?.abort(error);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    pool.dispatch(request, {
-      onRequestStart: (controller) => {
-        started = controller;
-        if (signal.aborted) abort();
-      },
-      onResponseStart: (controller, statusCode, headers) => {
-        if (statusCode < 200) return;
-        answer = { statusCode, headers };
-        if (isSmall(statusCode, headers, maxBytes)) return;
-        stream = streamOf(controller, () => isOver);
-        // It fails before anybody reads it.
-        stream.on('error', () => {});
-        resolve({ ...answer, body: stream });
-      },
-      onResponseData: (controller, chunk) => {
-        if (stream === undefined) whole.push(chunk);
-        else if (!stream.push(chunk)) controller.pause();
-      },
-      onResponseEnd: () => {
-        isOver = true;
-        if (stream !== undefined) stream.push(null);
-        else if (answer !== undefined) resolve({ ...answer, body: Buffer.concat(whole) });
-      },
-      onResponseError: (_controller, error) => {
-        isOver = true;
-        fail(error);
-      },
-    });
+    },
   });
+  return { response: promise, abort };
+};
 
 /** The first value of a header; names are lower-case. */
 export const headerOf = ({ headers }: Response, name: string): string | undefined => {
@@ -118,6 +121,10 @@ export const openBody = (response: Response): Readable | undefined => {
   return decoder && pipeline(body, decoder, () => {});
 };
 
+const decoder = new TextDecoder();
+/** UTF-8. One decoder for all, as it costs more to make than to use. */
+export const decodeText = (bytes: Uint8Array): string => decoder.decode(bytes);
+
 export interface BodyStart {
   text: string;
   /** False where the bound cut it off. */
@@ -140,7 +147,7 @@ export const readBody = async (body: Readable, maxBytes: number): Promise<BodySt
       body.destroy();
     });
   });
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
+  const text = decodeText(Buffer.concat(chunks).subarray(0, maxBytes));
   return { text, isWhole: size <= maxBytes };
 };
 

@@ -109,10 +109,13 @@ export const excerptOf = (body: string): string => {
   return cleanLine(/^\s*</.test(start) ? htmlText(start) : start);
 };
 
+/** What many answers of one second say alike. */
+let lastDate: { header: string; ms: number } = { header: '', ms: Number.NaN };
+
 /** Milliseconds of an HTTP date, or `undefined`. */
-export const httpDateMs = (header: string | undefined): number | undefined => {
-  const ms = Date.parse(header ?? '');
-  return Number.isNaN(ms) ? undefined : ms;
+export const httpDateMs = (header = ''): number | undefined => {
+  if (header !== lastDate.header) lastDate = { header, ms: Date.parse(header) };
+  return Number.isNaN(lastDate.ms) ? undefined : lastDate.ms;
 };
 
 /**

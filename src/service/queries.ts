@@ -24,19 +24,23 @@ const segment = (what: string, text: string): string => {
   return encode(text);
 };
 
-const param = (name: string, value: ParamValue, style: ArrayParams): string[] => {
-  if (value === undefined) return [];
-  if (typeof value !== 'object') return [`${name}=${encode(String(value))}`];
-  const encoded = value.map(encode);
-  if (style === 'comma') return value.length === 0 ? [] : [`${name}=${encoded.join(',')}`];
+const listParam = (name: string, values: readonly string[], style: ArrayParams): string => {
+  const encoded = values.map(encode);
+  if (style === 'comma') return `${name}=${encoded.join(',')}`;
   const key = style === 'brackets' ? `${name}%5B%5D` : name;
-  return encoded.map((each) => `${key}=${each}`);
+  return encoded.map((each) => `${key}=${each}`).join('&');
 };
 
 /** `?a=b&c=d`, or the empty string where nothing is asked. */
 export const queryString = (params: Params, style: ArrayParams): string => {
-  const pairs = Object.entries(params).flatMap(([name, value]) => param(name, value, style));
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+  let query = '';
+  for (const name in params) {
+    const value = params[name];
+    if (value === undefined || (typeof value === 'object' && value.length === 0)) continue;
+    const pair = typeof value === 'object' ? listParam(name, value, style) : `${name}=${encode(String(value))}`;
+    query += query === '' ? `?${pair}` : `&${pair}`;
+  }
+  return query;
 };
 
 interface PageQuery {
@@ -77,10 +81,15 @@ export interface NotificationQuery extends DateQuery {
   listStyle?: ArrayParams | undefined;
 }
 
-const dateParams = ({ startDate, endDate, pageNumber, pageSize, sort }: DateQuery): Params => {
-  const [from, to] = [startDate, endDate].map((date) => (typeof date === 'number' ? iso(date) : date));
-  return { startDate: from, endDate: to, pageNumber, pageSize, sort };
-};
+const dateOf = (date: DateQuery['startDate']): string | undefined => (typeof date === 'number' ? iso(date) : date);
+
+const dateParams = ({ startDate, endDate, pageNumber, pageSize, sort }: DateQuery): Params => ({
+  startDate: dateOf(startDate),
+  endDate: dateOf(endDate),
+  pageNumber,
+  pageSize,
+  sort,
+});
 
 export const inspectionParams = (query: InspectionQuery): Params => {
   const { id, hash, origin, status, detected } = query;

@@ -5,12 +5,13 @@ import type { JsonValue } from '../alert.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { createConnector } from '../connection/tunnel.ts';
 import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
-import { startDeadline } from '../net.ts';
+import { startTimeLimit } from '../net.ts';
 import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
 import {
   ACCEPTED_ENCODINGS,
   type BodyStart,
+  decodeText,
   encodingOf,
   exchange,
   headerOf,
@@ -137,7 +138,7 @@ const createPool = (origin: string, connections: number, timeoutMs: number, conn
 };
 
 const textOf = async (response: Response, maxBytes: number, fail: Fail): Promise<BodyStart> => {
-  if (Buffer.isBuffer(response.body)) return { text: new TextDecoder().decode(response.body), isWhole: true };
+  if (Buffer.isBuffer(response.body)) return { text: decodeText(response.body), isWhole: true };
   const { statusCode: status } = response;
   const body = openBody(response);
   if (body === undefined)
@@ -158,11 +159,11 @@ export const createTransport = (settings: TransportSettings) => {
   const hold = createHold(monotonic);
   let closing: Promise<void> | undefined;
 
-  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Response> => {
+  const send = ({ method, path, body }: ServiceRequest) => {
     const request = { method, path: `${prefix}${path}`, headers };
-    if (body === undefined) return exchange(pool, request, signal, maxBodyBytes);
+    if (body === undefined) return exchange(pool, request, maxBodyBytes);
     const withType = { ...headers, 'content-type': 'application/json' };
-    return exchange(pool, { ...request, headers: withType, body: JSON.stringify(body) }, signal, maxBodyBytes);
+    return exchange(pool, { ...request, headers: withType, body: JSON.stringify(body) }, maxBodyBytes);
   };
 
   /** Decodes an answer. Throws what `fail` makes of one that cannot be used. */
@@ -207,10 +208,11 @@ export const createTransport = (settings: TransportSettings) => {
       const retryAfterMs = hold.leftMs();
       if (retryAfterMs > 0)
         throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
-      const deadline = startDeadline(signal, timeoutMs);
+      const sent = send(request);
+      const deadline = startTimeLimit(signal, timeoutMs, sent.abort);
       let response: Response | undefined;
       try {
-        response = await send(request, deadline.signal);
+        response = await sent.response;
         return await read(response, decode, salvage, fail);
       } catch (error) {
         if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;

@@ -15,5 +15,6 @@ export const createLines = () => {
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
       lines.push({ level, fields: Object.fromEntries(given), message });
     };
-  return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
+  const levels = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return { lines, log: { ...levels, isLevelEnabled: () => true } };
 };

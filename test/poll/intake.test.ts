@@ -3,7 +3,7 @@ import { ServiceError, type ServiceReason } from '../../src/errors.ts';
 import type { AdmitResult } from '../../src/poll/admission.ts';
 import { createIntake } from '../../src/poll/intake.ts';
 import type { PollResult } from '../../src/poll/poller.ts';
-import type { Stream } from '../../src/poll/stream.ts';
+import { type Stream, streamKey } from '../../src/poll/stream.ts';
 
 const never = new AbortController().signal;
 const streamOf = (...protocols: string[]): Stream => ({ service: 'main', source: 'notifications', protocols });
@@ -77,9 +77,9 @@ describe('a poll', () => {
     world.answer = () => ({ ...READ, outcome: 'busy' });
     await poll(streamOf('A'));
     expect(seen).toEqual([
-      'answered ["notifications","A"]',
+      `answered ${streamKey(streamOf('A'))}`,
       'polled A: read',
-      'unasked ["notifications","A"]',
+      `unasked ${streamKey(streamOf('A'))}`,
       'polled A: busy',
     ]);
   });
