@@ -195,6 +195,21 @@ const stayOutOfDatabaseZero = (redis: Redis): void => {
   });
 };
 
+/** What is asked in one tick goes to the socket as one write: ioredis makes a system call of each command. */
+const gatherWrites = (redis: Redis): void => {
+  redis.on('connect', () => {
+    const { stream } = redis;
+    const write = stream.write.bind(stream);
+    stream.write = (command: string | Uint8Array): boolean => {
+      if (stream.writableCorked === 0) {
+        stream.cork();
+        process.nextTick(() => stream.uncork());
+      }
+      return write(command);
+    };
+  });
+};
+
 /** Errors are equal when their messages are; a fault may repeat them thousands of times a minute. */
 const EQUAL_ERRORS_MS = 10_000;
 
@@ -207,9 +222,12 @@ export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOw
   if (redis instanceof Cluster) redis.on('node error', nameCause);
   const rarely = createRarely(Date.now, EQUAL_ERRORS_MS);
   const report = (error: Error): void => rarely(error.message, (times) => onError(error, times));
-  if (redis instanceof Redis) stayOutOfDatabaseZero(redis);
+  if (redis instanceof Redis) {
+    stayOutOfDatabaseZero(redis);
+    gatherWrites(redis);
+  }
   redis.on('error', report);
-  if (redis instanceof Cluster) redis.on('node error', report);
+  if (redis instanceof Cluster) redis.on('node error', report).on('+node', gatherWrites);
   return redis;
 };
 

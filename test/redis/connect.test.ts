@@ -1,4 +1,4 @@
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis, keyPrefix } from '../../src/redis/connect.ts';
@@ -74,6 +74,28 @@ describe('addressOf', () => {
 });
 
 describe('connectRedis', () => {
+  test('writes what is asked in one tick to the socket at once, also after a reconnection', async () => {
+    const redis = connect({ socketPath: inject('redisSocket') }) as Redis;
+    for (const round of ['first', 'second']) {
+      await redis.ping();
+      let writes = 0;
+      const { stream } = redis;
+      const { _writev, _write } = stream;
+      stream._writev = (...all) => {
+        writes += 1;
+        _writev?.apply(stream, all);
+      };
+      stream._write = (...all) => {
+        writes += 1;
+        _write.apply(stream, all);
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => redis.echo(`${round} ${n}`)));
+      expect(answers).toEqual(Array.from({ length: 20 }, (_, n) => `${round} ${n}`));
+      expect(writes).toBe(1);
+      stream.destroy();
+    }
+  });
+
   test('names its connection by role, over a unix socket', async () => {
     const redis = connect({ socketPath: inject('redisSocket') });
     expect(await redis.call('CLIENT', 'GETNAME')).toBe('tocsin:poll');
