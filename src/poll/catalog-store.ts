@@ -35,6 +35,8 @@ interface Cached {
   seenAt: number;
 }
 
+const RECENT_MS = 1000;
+
 /** A protocol that is owed for longer than this has been read since. */
 const FIRST_READ_MS = 3_600_000;
 
@@ -93,6 +95,11 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: 
   return {
     /** The same map as long as nothing changed; empty before the first listing. */
     load,
+    /** The same, as it was at most a second ago: each alert asks. */
+    recent: async (service: string): Promise<Entries> => {
+      const { entries, seenAt = Number.NEGATIVE_INFINITY } = cache.get(service) ?? {};
+      return entries && Math.abs(now() - seenAt) < RECENT_MS ? entries : load(service);
+    },
     /** What the last `load` had of it. */
     sources: (service: string): SourcesSince | undefined => cache.get(service)?.sources,
     /** A new version only where something changed: every daemon reads it whole. `sources` left out: as they are. */

@@ -281,7 +281,7 @@ export const createCatalog = (settings: CatalogSettings) => {
     protocols: async (service: string): Promise<Entries> => included(await store.load(service)),
     /** The one of them that is named. */
     protocolOf: async (named: { service: string; protocol: string }): Promise<CatalogEntry | undefined> =>
-      included(await store.load(named.service)).get(named.protocol),
+      included(await store.recent(named.service)).get(named.protocol),
     /** Names of all that the service lists, each as `plainName` writes it. */
     names: async (service: string): Promise<ReadonlySet<string>> => namesOf(await store.load(service)),
     /** What the service lists beside them, and those of them that cannot be read whole. */

@@ -123,6 +123,14 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('LREM', KEYS[2], -1, ARGV[2])
 return redis.call('DEL', KEYS[1], KEYS[3])`;
 
+/**
+ * KEYS: the marker, the lists of jobs. Removes the marker, and gives how many of the lists have jobs: where one has, who asks
+ * next takes one, which sets the marker again.
+ */
+const LOOK = `
+redis.call('ZREM', KEYS[1], '0')
+return redis.call('EXISTS', unpack(KEYS, 2))`;
+
 /** One run of a job. */
 export interface JobRun {
   job: Job;
@@ -168,10 +176,10 @@ export const openWorker = (
       onAsk();
       const isWoken = hasWaited;
       hasWaited = false;
-      // On one connection, in this order: if there is another job, it is taken, and sets the marker again.
-      if (isMarkerStale) redis.zrem(keyOf('marker'), '0').catch(() => {});
+      const keys = ['marker', 'wait', 'prioritized', 'delayed'].map(keyOf);
+      const isNothingLeft = isMarkerStale && (await redis.eval(LOOK, keys.length, ...keys)) === 0;
       isMarkerStale = false;
-      const job: Job | undefined = await super.moveToActive(token, by);
+      const job: Job | undefined = await (isNothingLeft ? super.nextJobFromJobData() : super.moveToActive(token, by));
       isMarkerStale = isWoken && job !== undefined;
       isEmpty = job === undefined;
       return job as Job;

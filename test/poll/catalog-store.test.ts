@@ -33,6 +33,22 @@ test('what one daemon keeps another reads, and the same map again while nothing 
   expect(await other.load('second')).toEqual(new Map());
 });
 
+test('what was read a moment ago is not asked for again; what this daemon kept is known at once, what others kept soon', async () => {
+  const { redis, prefix, other } = setUp();
+  const clock = { now: 1_000_000 };
+  const one = createCatalogStore(redis, prefix, () => clock.now);
+  const names = async () => [...(await one.recent('main')).keys()];
+  await one.keep('main', await one.load('main'), byName([entry('Vault')]));
+  expect(await names()).toEqual(['Vault']);
+  await other.keep('main', await other.load('main'), byName([entry('Bridge')]));
+  expect(await names()).toEqual(['Vault']);
+  clock.now += 1000;
+  expect(await names()).toEqual(['Bridge']);
+  await other.keep('main', await other.load('main'), byName([entry('Tower')]));
+  clock.now -= HOUR;
+  expect(await names()).toEqual(['Tower']);
+});
+
 test('a listing that changed nothing makes no new version', async () => {
   const { redis, prefix, one } = setUp();
   const entries = byName([entry('Vault')]);

@@ -15,14 +15,14 @@ import { startWorld } from './world.ts';
 const ALERTS = 800;
 
 /** An alert to one webhook; those that scripts call count as well. */
-const MOST_COMMANDS = 5;
+const MOST_COMMANDS = 4;
 
 /** Alerts that come one by one: one to a webhook, and one to a channel of each kind. */
 const SINGLES = 10;
-const MOST_OF_A_SINGLE = { webhook: 74, each: 232 };
+const MOST_OF_A_SINGLE = { webhook: 68, each: 216 };
 
 /** What a daemon asks once, at its start. */
-const MOST_AT_START = 1000;
+const MOST_AT_START = 300;
 
 /** Its statistics and its job's end are written by then. */
 const SETTLED_MS = 300;
@@ -31,7 +31,7 @@ const SETTLED_MS = 300;
 const IDLE_MS = 3000;
 
 /** A second, with four protocols and all kinds of channels at the pace of the default config. */
-const MOST_WHILE_IDLE = 38;
+const MOST_WHILE_IDLE = 30;
 
 /** Calls so far, by command. */
 const callsOf = async (redis: Redis): Promise<Map<string, number>> => {
