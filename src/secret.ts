@@ -1,4 +1,5 @@
 /** Secrets that cannot be logged by accident, and a scrubber for text that others wrote. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
 const HIDDEN = '[secret]';
@@ -10,6 +11,12 @@ export interface Secret {
 
 /** Whether a part of a config is one. */
 export const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
+
+/** Takes as long for every difference, also of length. */
+export const isSame = (one: string, other: string): boolean => {
+  const digestOf = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digestOf(one), digestOf(other));
+};
 
 export const createSecret = (value: string): Secret =>
   Object.seal({

@@ -1,22 +1,26 @@
-/** Composes the checks of protocols: those that nobody reads, those of which nothing is inspected, those whose channels change. */
+/** Composes the checks of protocols: those that nobody reads, those of which nothing or odd things are inspected, and changed ones. */
 import { isAnnouncement, onceEach } from '../alert.ts';
 import { chunksOf, mapInChunks } from '../chunks.ts';
 import { longestIntervalMs } from '../config/poll-section.ts';
+import { ServiceError } from '../errors.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
+import { createMisfits } from '../features/misfits/misfits.ts';
 import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
 import { createSilenceCheck } from '../features/silence/check.ts';
 import { createTripwire } from '../features/tripwire/tripwire.ts';
 import type { Item } from '../item.ts';
 import { createNameFilter, type Heard, type HeardOfAssets } from '../poll/catalog.ts';
 import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
+import { isWanted, toAlert } from '../poll/ingest.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
-import { type Stream, tracksOf } from '../poll/stream.ts';
+import { identityOf } from '../poll/seen.ts';
+import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
 import type { Turn } from '../redis/turns.ts';
 import type { Assets, Listing } from '../service/listing.ts';
-import { isPathSegment } from '../text.ts';
+import { isPathSegment, plainName } from '../text.ts';
 import { type Context, monotonic } from './context.ts';
 import type { Dispatching } from './dispatch.ts';
 import type { Reading } from './poll.ts';
@@ -47,7 +51,7 @@ const createCount =
   };
 
 /** Where alerts of protocols go, as far as they may be sent there. */
-export const createDestinations =
+const createDestinations =
   ({ destinationsOf, isOpen }: Dispatching) =>
   async (service: string, protocols: readonly string[]) => {
     const isNowOpen = await isOpen();
@@ -155,6 +159,57 @@ export const openSilence = (context: Context, dispatching: Dispatching, reading:
     service: name,
     run: (signal) => round(name, signal),
   }));
+};
+
+type MisfitsReading = Reading & {
+  readersOf(service: string): readonly string[];
+  forward: Parameters<typeof createMisfits>[0]['forward'];
+};
+
+const MISFITS_EVERY_MS = 5000;
+
+/** Polls know what they have read; what the config excludes is asked for. */
+const isListedThere = async (
+  { store, stopping, now }: Context,
+  { catalog, serviceOf }: Reading,
+  service: string,
+  item: Item,
+): Promise<boolean | undefined> => {
+  const isNamed = (name: string): boolean => plainName(name) === plainName(item.protocol);
+  const protocol = [...(await catalog.protocols(service)).keys()].find(isNamed);
+  if (protocol !== undefined) {
+    const track = { service, source: 'inspections', protocol } as const;
+    return (await store.seen.unknown(track, [identityOf(toAlert(item, service, protocol, now()))])).length === 0;
+  }
+  const excluded = (await catalog.unwatched(service)).find(({ name, why }) => why === 'excluded' && isNamed(name));
+  if (excluded === undefined) return false;
+  try {
+    return (await serviceOf(service).lookUp(excluded.name, [item], stopping)).get(item.itemId)?.kind === 'found';
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return ['missing', 'rejected'].includes(error.reason) ? false : undefined;
+  }
+};
+
+/** Inspections that do not fit where they are listed. `note`: to be called with every page of a poll. */
+export const openMisfits = (context: Context, dispatching: Dispatching, reading: MisfitsReading) => {
+  const { config, limits, log, now } = context;
+  const { catalog, readersOf, forward } = reading;
+  const { note, round } = createMisfits({
+    isWanted: (item) => isWanted(item, config.alerts.assessments),
+    isListedThere: (service, item) => isListedThere(context, reading, service, item),
+    ...{ forward, announcer: dispatching.announcer, destinationsOf: createDestinations(dispatching) },
+    protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()],
+    isOwn: (service) => {
+      const isShare = createAssignment(context.id, readersOf(service));
+      return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
+    },
+    ...{ waitMs: limits.misfitWaitMs, lastsMs: limits.misfitLastsMs, log, monotonic, now },
+  });
+  const turns = config.services.map(
+    ({ name }): Turn => ({ name: `misfits ${name}`, everyMs: MISFITS_EVERY_MS, run: () => round(name) }),
+  );
+  return { note, turns };
 };
 
 const NOT_COMPARED =

@@ -6,12 +6,11 @@ import { createChannelCheck } from '../ops/checks.ts';
 import { loopOf } from '../ops/loop-watch.ts';
 import type { Turn } from '../redis/turns.ts';
 import { openAcknowledgement } from './acknowledgement.ts';
-import { openBlindness, openSilence, openTripwire } from './checks.ts';
+import { openBlindness, openMisfits, openSilence, openTripwire } from './checks.ts';
 import type { Context } from './context.ts';
 import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
 import { openMembership } from './membership.ts';
-import { openMisfits } from './misfits.ts';
 import { openReading } from './poll.ts';
 import { openAuditor, openRechecks } from './review.ts';
 

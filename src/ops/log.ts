@@ -6,17 +6,6 @@ import { createRarely } from '../rarely.ts';
 import { escapeInvisible, shorten } from '../text.ts';
 import { clock, DAY_MS } from '../time.ts';
 
-/** An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. */
-interface LoggedError {
-  type: string;
-  message: string;
-  /** The errno or the provider's word, where the error carries one. */
-  code?: string;
-  /** Ours: why a delivery or an answer of the service failed. */
-  reason?: string;
-  stack?: string;
-}
-
 type Scrub = (text: string) => string;
 
 const wordOf = (error: Error, key: 'code' | 'reason', scrub: Scrub): { [key: string]: string } => {
@@ -67,8 +56,11 @@ const isOurs = (error: Error): boolean =>
 const textOf = (error: Error): string =>
   error.message === '' && error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message;
 
-/** Only these fields are shown; pino's own serialiser would append the messages of all causes. */
-const loggedError = (thrown: unknown, scrub: Scrub): LoggedError =>
+/**
+ * An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours. Pino's own
+ * serialiser would append the messages of all causes.
+ */
+const loggedError = (thrown: unknown, scrub: Scrub) =>
   thrown instanceof Error
     ? {
         type: thrown.name,

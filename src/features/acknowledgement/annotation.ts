@@ -2,11 +2,13 @@
  * Which buttons a message has, what they carry, and what the message says of those who acknowledged it. A token is made with
  * a key that only Redis and the daemons know, and bound to one destination and the alerts of one message there.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type Alert, type Destination, firedDetectors } from '../../alert.ts';
 import type { Annotation, Button } from '../../channels/channel.ts';
 import { createGlobs } from '../../globs.ts';
 import { formatDuration } from '../../schema/fields.ts';
+import { isSame } from '../../secret.ts';
+import { HOUR_MS } from '../../time.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
 import { NO_NAMES } from '../names/names.ts';
 import type { AcknowledgementParts, ButtonMessage } from './store.ts';
@@ -17,12 +19,6 @@ const BYTES = 16;
 
 const sign = (key: string, parts: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(parts)).digest().subarray(0, BYTES).toString('base64url');
-
-/** Takes as long wherever they differ. */
-const isSame = (one: string, other: string): boolean => {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
-};
 
 /** The same for the same alerts in any order, on every daemon. */
 export const tokenOf = (key: string, destination: Destination['id'], alerts: readonly Alert['id'][]): string =>
@@ -55,8 +51,6 @@ export const readLink = (key: string, text: string, now: number): { token: strin
   if (!isSame(signature, sign(key, ['link', token, expires])) || token === '') return undefined;
   return Number.parseInt(expires, 36) * 1000 > now ? { token } : 'expired';
 };
-
-const HOUR_MS = 3_600_000;
 
 /** How long the second button mutes. */
 export const muteLengthOf = ({ maxLength }: MuteRules): number => Math.min(HOUR_MS, maxLength);

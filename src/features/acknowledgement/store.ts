@@ -36,7 +36,6 @@ export interface ButtonMessage {
 
 export type AcknowledgementStore = ReturnType<typeof createAcknowledgementStore>;
 
-/** What the parts of acknowledgement work with; each takes some of it. */
 export interface AcknowledgementParts {
   store: AcknowledgementStore;
   ledger: Pick<Ledger, 'read'>;

@@ -28,7 +28,6 @@ import {
   type ProtocolAudit,
 } from './balance.ts';
 
-/** What the parts of an audit work with; each takes some of it. */
 export interface AuditParts {
   settings: Pick<Config['alerts'], 'assessments' | 'sources'> &
     Pick<Config['poll'], 'lookback' | 'overlap'> &

@@ -38,19 +38,12 @@ export const acceptanceBy = (known: readonly KnownRemark[]) => {
 const LONGEST = { what: 300, reason: 300, author: 100 };
 export const KNOWN_FOR = { usual: '30d', mostMs: 365 * DAY_MS };
 
-interface WantedRemark {
-  reason: string;
-  author: string;
-  /** A duration from now, a date or a date-time. */
-  until: string;
-}
-
 const cut = (text: string, field: keyof typeof LONGEST): string => shorten(cleanLine(text).trim(), LONGEST[field]);
 
-/** `named`: what somebody calls a field. Throws a `UsageError`. */
+/** `until`: a duration from now, a date or a date-time. `named`: what somebody calls a field. Throws a `UsageError`. */
 export const newKnown = (
   one: Condition,
-  wanted: WantedRemark,
+  wanted: Pick<Acceptance, 'reason' | 'author' | 'until'>,
   now: number,
   named: (field: string) => string = (field) => field,
 ): KnownRemark => {

@@ -20,11 +20,7 @@ interface CursorDependencies {
   patienceMs?: number;
 }
 
-interface TrackSelection {
-  service?: string | undefined;
-  protocol?: string | undefined;
-  source?: Source | undefined;
-}
+type TrackSelection = { [Key in keyof Track]?: Track[Key] | undefined };
 
 /** Where one protocol's source stands; dates are epoch milliseconds. */
 export interface TrackState extends Track {

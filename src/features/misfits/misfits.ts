@@ -22,7 +22,6 @@ interface MisfitsDependencies {
   /** Forwards it for this protocol; `busy`: try again. */
   forward(service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'>;
   announcer: Pick<Announcer, 'round'>;
-  /** Where alerts of a service's protocols go, as far as they may be sent there. */
   destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
   protocolsOf(service: string): Promise<readonly string[]>;
   /** Whether this daemon is the one that reads a protocol. */

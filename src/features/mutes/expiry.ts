@@ -15,7 +15,6 @@ interface MuteExpiryDependencies {
   announce: Announce;
   /** Gets the report where a mute hid alerts from programs only. */
   fallback: readonly Destination[];
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
   isConfigured(destination: Destination): boolean;
   names(): Promise<Names>;

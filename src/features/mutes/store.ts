@@ -16,14 +16,6 @@ export interface HiddenItem extends Omit<Listed, 'what'> {
   itemId: string;
 }
 
-/** What a mute hid from one destination. */
-interface HiddenList {
-  /** Alerts in all. */
-  hid: number;
-  /** The first `MOST_LISTED` of them, by the alert's id. */
-  items: ReadonlyMap<string, HiddenItem>;
-}
-
 /** Alerts that a report lists for each destination; about 400 bytes each, less than the ledger keeps of them. */
 export const MOST_LISTED = 5000;
 
@@ -97,8 +89,8 @@ const createHiddenStore = (redis: Redis | Cluster, prefix: string, now: () => nu
       const [hid, fields] = await Promise.all([redis.hget(keys.mutes, `${id} hid`), redis.hgetall(keys.hidden(id))]);
       return { hid: Number(hid ?? 0), destinations: [...recordsIn<Destination>(fields, 'to ').values()] };
     },
-    /** Undefined where another daemon has reported the mute meanwhile. */
-    hiddenFrom: async (id: string, destination: Destination): Promise<HiddenList | undefined> => {
+    /** How many alerts, and the first of them by their ids. Undefined where another daemon has reported the mute meanwhile. */
+    hiddenFrom: async (id: string, destination: Destination) => {
       const batch = redis.multi().hgetall(keys.hidden(id)).hgetall(keys.list(id, destination.id));
       const [fields, listed] = (await execute(batch)) as [Record<string, string>, Record<string, string>];
       if (fields[`to ${destination.id}`] === undefined) return undefined;

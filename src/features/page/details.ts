@@ -23,7 +23,7 @@ import {
   type TracedAlert,
 } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import type { Secret } from '../../secret.ts';
+import { isSecret } from '../../secret.ts';
 import { cleanLine, counted, nameText, shorten } from '../../text.ts';
 import { durationText, iso } from '../../time.ts';
 import type { AcknowledgementStore } from '../acknowledgement/store.ts';
@@ -89,8 +89,6 @@ export const actionDetails = (action: RecordedAction): ActionDetails => {
   const user = action.user === undefined ? '' : `, by ${action.user}`;
   return { at: action.at, text: `${text} (on this page${user})` };
 };
-
-const isSecret = (value: object): value is Secret => 'reveal' in value;
 
 /** Keys whose numbers are milliseconds. */
 const DURATION = /(?:timeout|interval|overlap|lookback|every|after|maxage|maxlength|startfrom)$/i;

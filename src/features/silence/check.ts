@@ -71,7 +71,6 @@ interface SilenceCheckDependencies extends ProbeTimesDependencies, ProbeDependen
   /** What is announced as silent, and what cannot be read: of that, nobody knows whether it is silent. */
   store: Pick<AnnouncedStore, 'list'>;
   announcer: Pick<Announcer, 'round'>;
-  /** Where alerts of a service's protocols go, as far as they may be sent there. */
   destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
   /** Protocols of a service whose inspections are asked for. */
   protocolsOf(service: string): Promise<readonly string[]>;

@@ -94,7 +94,6 @@ interface StormEndDependencies {
   storms: Pick<Storms, 'quiet' | 'noteWaiting' | 'forget'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   announce: Announce;
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
   isConfigured(destination: Destination): boolean;
   now(): number;

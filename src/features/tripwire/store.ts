@@ -15,14 +15,6 @@ export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | '
   at: string;
 }
 
-interface RememberedService {
-  /** Another one after each write. */
-  version: string;
-  protocols: Map<string, Remembered>;
-  /** By protocol, which may be none of these. */
-  unannounced: Map<string, Unannounced>;
-}
-
 interface RememberInput {
   /** As it was read; '' where nothing was. */
   version: string;
@@ -92,8 +84,8 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
   return {
     /** Of what is remembered; '' where nothing is. */
     version: async (service: string): Promise<string> => (await redis.hget(keyOf(service), 'version')) ?? '',
-    /** Undefined before the first listing. */
-    read: async (service: string): Promise<RememberedService | undefined> => {
+    /** Undefined before the first listing. What is unannounced may be of other protocols than these. */
+    read: async (service: string) => {
       const { version = '', since, ...fields } = await redis.hgetall(keyOf(service));
       // Without it, a first listing was not written to its end.
       if (since === undefined) return undefined;

@@ -65,19 +65,12 @@ const sumOf = (
   return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects, since };
 };
 
-interface Stayed {
-  /** Protocols of which nothing is unannounced any more. */
-  protocols: string[];
-  /** Of those, in sum, that are not again what people know. */
-  changes: Change[];
-}
-
-/** `present`: as they are remembered now. */
+/** Protocols of which nothing is unannounced any more, and of these the changes in sum. `present`: as they are remembered now. */
 export const stayedAmong = (
   unannounced: ReadonlyMap<string, Unannounced>,
   present: (protocol: string) => Remembered | undefined,
   now: number,
-): Stayed => {
+) => {
   // One that is missing in this listing may be about to vanish. A clock that was set back must not keep it for ever.
   const due = [...unannounced].filter(
     ([protocol, { at }]) => Math.abs(now - at) >= STAYED_MS && present(protocol)?.missed === undefined,

@@ -1,8 +1,9 @@
 /** Who may change something on the page: people who signed in, here or at a trusted proxy, by a form of our own. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { contains, networkOf, parseAddress } from '../../networks.ts';
+import { isSame } from '../../secret.ts';
 import { pause, withinTime } from '../../waiting.ts';
 
 /** Another page's script or frame asked for it. Old browsers and programs do not say. */
@@ -90,12 +91,6 @@ export interface EndedSessions {
 
 /** Redis keeps them. While it is silent nobody counts as signed in; nothing could be changed anyway. */
 const ENDED_TIMEOUT_MS = 1000;
-
-/** Takes as long for every difference, also of length. */
-const isSame = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
-};
 
 const valueIn = (header: string | undefined): string | undefined =>
   header
