@@ -75,9 +75,9 @@ export function* slice<T>(work: () => T): Sliced<T> {
 
 export function* mapSliced<T, R>(all: readonly T[], each: (one: T, index: number) => R): Sliced<R[]> {
   const results: R[] = [];
-  for (const [index, one] of all.entries()) {
-    if (index % AT_ONCE === 0) yield;
-    results.push(each(one, index));
+  for (const one of all) {
+    if (results.length % AT_ONCE === 0) yield;
+    results.push(each(one, results.length));
   }
   return results;
 }

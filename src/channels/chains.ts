@@ -41,8 +41,8 @@ export const withWellKnown = (chains: Chains): Chains => ({ ...WELL_KNOWN_CHAINS
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-export const isHash = (text: string): boolean => HASH.test(text);
-export const isAddress = (text: string): boolean => ADDRESS.test(text);
+export const isHash = (text: string): boolean => text.length === 66 && HASH.test(text);
+export const isAddress = (text: string): boolean => text.length === 42 && ADDRESS.test(text);
 
 const link = (chain: Chain | undefined, path: string): string | undefined =>
   chain?.explorer === undefined ? undefined : `${chain.explorer.replace(/\/+$/, '')}/${path}`;

@@ -63,6 +63,7 @@ type Worded = Pick<DigestItem, 'reasons' | 'happened' | 'detections' | 'message'
 
 /** Whether the words that a message shows say it: those of all detectors in a line, or those of the first. */
 const isStated = ({ happened, detections, message = '' }: Worded, reason: string): boolean => {
+  if (!reason.endsWith(' %')) return false;
   const first = detections.find((one) => one.message !== '')?.message ?? message;
   return [happened, first].every((text) => percentText(statedPercent([{ message: text.slice(0, SEEN) }])) === reason);
 };
@@ -203,11 +204,12 @@ const copiesText = (alike: number): string => `one of ${alike.toLocaleString('en
 /** One for each incident, the worst first. */
 export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: string): Sliced<DigestItem[]> {
   const items = (yield* placed(all, wording, timeZone)).map(({ item }) => item);
-  const same = Map.groupBy(items, keyOf);
-  const alikeOf = (item: (typeof items)[number], [first, ...others]: typeof items): number =>
-    others.length < FEW ? 1 : item === first ? 1 + others.length : 0;
+  const keys = new Map(items.map((item) => [item, keyOf(item)]));
+  const same = Map.groupBy(items, (item) => keys.get(item));
+  const alikeOf = (item: (typeof items)[number], all: typeof items): number =>
+    all.length <= FEW ? 1 : item === all[0] ? all.length : 0;
   return yield* mapSliced(items, (item) => {
-    const alike = alikeOf(item, same.get(keyOf(item)) ?? []);
+    const alike = alikeOf(item, same.get(keys.get(item)) ?? []);
     const copies = alike > 1 && item.url !== undefined ? [copiesText(alike)] : [];
     return { ...item, alike, remarks: [...copies, ...item.reasons.filter((reason) => !isStated(item, reason))] };
   });

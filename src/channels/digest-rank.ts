@@ -38,7 +38,7 @@ interface Fact {
 
 const moreThan = (few: number): Fact => ({ weight: 3, holds: ({ detectors = [] }) => detectors.length > few });
 
-/** Several detectors are the dearest to make up. Their names say so themselves. */
+/** The weightiest first. Several detectors are the dearest to make up. Their names say so themselves. */
 const FACTS: readonly Fact[] = [
   { reason: 'privileged call', weight: 8, holds: ({ isPrivileged = false }) => isPrivileged },
   { reason: 'sender is an admin', weight: 4, holds: ({ isByAdmin = false }) => isByAdmin },
@@ -81,7 +81,10 @@ const COMMON: Rarity = { doublings: 0, reason: '' };
 
 /** For each, how many share with it what the fewest do; all where it has nothing of it. */
 const sharersOf = (all: readonly Traits[], { valuesOf }: Respect): number[] => {
-  const values = all.map((one) => [...new Set(valuesOf(one))]);
+  const values = all.map((one) => {
+    const own = valuesOf(one);
+    return own.length > 1 ? [...new Set(own)] : own;
+  });
   const counts = new Map<string, number>();
   for (const value of values.flat()) counts.set(value, (counts.get(value) ?? 0) + 1);
   return values.map((own) => own.reduce((fewest, value) => Math.min(fewest, counts.get(value) ?? 0), all.length));
@@ -120,11 +123,11 @@ function* scoresOf<T extends { traits: Traits }>(all: readonly T[]): Sliced<Scor
   return yield* mapSliced(all, (of, index) => {
     const { traits: one } = of;
     const { doublings, reason } = rarities[index] ?? COMMON;
-    const rare: Fact[] = doublings < NOTABLE ? [] : [{ reason, weight: doublings, holds: () => true }];
-    const said = [...FACTS, ...rare].filter(({ holds }) => holds(one)).toSorted((a, b) => b.weight - a.weight);
+    const rare: Fact = { reason, weight: doublings, holds: () => true };
+    const facts = doublings < NOTABLE ? FACTS : [...FACTS, rare].toSorted((a, b) => b.weight - a.weight);
     return {
       ...{ of, traits: one },
-      reasons: said.flatMap((fact) => fact.reason ?? []),
+      reasons: facts.flatMap((fact) => (fact.holds(one) ? (fact.reason ?? []) : [])),
       score: FACTS.reduce((sum, { holds }, fact) => sum + (holds(one) ? (worths[fact] ?? 0) : 0), doublings),
       kind: JSON.stringify([together(one.detectors ?? []), one.isPrivileged]),
     };
