@@ -92,7 +92,6 @@ export const onceEach = <T extends Pick<Destination, 'id'>>(destinations: readon
   ...new Map(destinations.map((one) => [one.id, one])).values(),
 ];
 
-/** A destination that people read. */
 export const isHuman = ({ kind }: { kind: string }): boolean => isChannelKind(kind) && READERS[kind] === 'people';
 
 export const SOURCES = ['inspections', 'notifications'] as const;

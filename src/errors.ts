@@ -224,7 +224,6 @@ export const isPassing = (error: unknown): error is DeliveryError =>
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Undefined where it throws. */
 export const orUndefined = <T>(make: () => T): T | undefined => {
   try {
     return make();

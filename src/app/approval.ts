@@ -17,7 +17,6 @@ interface OpenApproval extends Pick<Shared, 'config' | 'store' | 'now'> {
   onFull?: ApprovalHoldDependencies['onFull'];
 }
 
-/** Entries of channels that the operator's own config names. */
 const namedIn = ({ fallback, watchdog }: Shared['config']) => [
   ...(fallback?.channels ?? []),
   ...(watchdog.channels ?? []),
@@ -58,7 +57,6 @@ interface OpenRetry extends Pick<Shared, 'config' | 'store'> {
   catalog: Pick<Catalog, 'protocolOf'>;
   /** Named by hand, so that nobody has to approve them. Default: none. */
   trusted?: readonly Destination[];
-  /** Called for a destination whose alerts are held until it is approved. */
   onHeld?(destination: Destination): void;
 }
 

@@ -116,7 +116,6 @@ export interface Context extends Host, Pick<Awaited<ReturnType<typeof openConfig
   fail(reason: string): void;
 }
 
-/** Milliseconds by the monotonic clock of the process. */
 export const monotonic = (): number => performance.now();
 
 /** For commands that do what a daemon does, in the Redis of the daemons. */

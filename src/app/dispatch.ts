@@ -73,7 +73,6 @@ const openFallback = (shared: Shared, correlation: ReturnType<typeof createCorre
   return { fallback, announce: createAnnounce(enqueueOnce, fallback.setDeadline) };
 };
 
-/** Mutes and holds: what they suppress, and how they end. */
 const openSuppression = (shared: Shared, { fallback, announce }: ReturnType<typeof openFallback>) => {
   const { config, store, metrics, log, now } = shared;
   const settings = routeSettings(config);

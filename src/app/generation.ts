@@ -47,7 +47,6 @@ interface Part {
   since?: number | undefined;
   /** It has to have another role from now on; called again and again. */
   onRole(role: Role): void;
-  /** The generation cannot go on. */
   fail: Context['fail'];
 }
 

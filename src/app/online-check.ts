@@ -106,7 +106,6 @@ const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFind
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));
 };
 
-/** Kinds of channels that protocols name and the config does not set up. */
 const unsetKinds = (review: RouteReview): OnlineFinding[] =>
   [...review.unset()].map(([kind, protocols]) => ({
     subject: `channel ${cleanLine(kind)}`,

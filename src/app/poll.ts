@@ -118,7 +118,6 @@ const openPacer = ({ config, log }: Context): Pacer =>
     monotonic,
   });
 
-/** A log line names at most this many protocols. */
 const MOST_NAMED = 5;
 
 const openPolling = (

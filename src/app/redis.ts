@@ -38,7 +38,6 @@ const open = (config: Config, settings: RedisSettings, role: string, onError: On
   return { redis, address, prefix: keyPrefix(config.redis.prefix), lost: never, close };
 };
 
-/** The Redis that the config names; nothing where it names none. */
 export const openNamedRedis = (config: Config, role: string, onError: OnRedisError): OpenRedis | undefined => {
   const settings = namedRedis(config);
   return settings && open(config, settings, role, onError);

@@ -19,7 +19,6 @@ const findSome = async (view: View, options: SelectionOptions): Promise<string[]
   return ids;
 };
 
-/** The outcome of sending deliveries again, in a sentence. */
 const resentText = ({ sent, held, waiting, delivered }: Resent): string =>
   [
     ...(sent === 0 && held > 0 ? [] : [`${sent} sent again`]),
@@ -28,7 +27,6 @@ const resentText = ({ sent, held, waiting, delivered }: Resent): string =>
     ...(delivered === 0 ? [] : [`${delivered} delivered meanwhile`]),
   ].join(', ');
 
-/** Warns of channel kinds that no running daemon sends. */
 export const warnOfIdle = (kinds: readonly ChannelKind[], { warn }: CommandContext): void => {
   if (kinds.length === 0) return;
   warn(`tocsin: no daemon sends ${kinds.join(', ')} at present; the queued alerts wait for one\n`);

@@ -154,7 +154,6 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const WHOLE_LINES = 20;
 
-/** Lines of a message, made safe to show. */
 const wholeText = (text: string): string[] => {
   const lines = indented(text).map((line) => line.trim());
   return lines.length <= WHOLE_LINES ? lines : [...lines.slice(0, WHOLE_LINES), '...'];
@@ -259,7 +258,6 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
       else if (event.type === 'produced') tellProduced(event);
       else tellReceived(event);
     },
-    /** A sentence about what happens next. */
     tell: (text: string): void => line(Date.now(), 'demo', paint('yellow', text)),
     closing: (): void => {
       const { alerts, delivered, withInspection } = sums.sums();

@@ -92,7 +92,6 @@ const usesOf = (listed: readonly ListedProtocol[]): Uses =>
     ).filter(([, protocols]) => protocols.length > 0),
   );
 
-/** What the service's protocols use; nothing where nobody is to be asked. */
 export const askService = async (setup: Setup, draft: Draft): Promise<Uses> => {
   const { signal } = setup.context;
   let listed: ListedProtocol[] = [];

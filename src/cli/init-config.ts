@@ -5,7 +5,6 @@ import { kindFacts } from '../channels/registry.ts';
 import { readEnvText } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 
-/** Everything that the config is made of. */
 export interface Plan {
   /** Of the service: `url` and `key`. */
   service: SetupAnswers;

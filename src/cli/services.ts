@@ -18,7 +18,6 @@ export interface ServiceOptions extends CommonOptions {
 
 interface ChosenService {
   client: ServiceClient;
-  /** Of the config. */
   pageSize: number;
   config: Config;
 }

@@ -53,7 +53,6 @@ interface Outcome {
 }
 
 interface Sent {
-  /** The sample's id. */
   alert: Alert['id'];
   outcomes: Outcome[];
   /** Why what had not ended was cancelled; absent where all had. */

@@ -58,7 +58,6 @@ const signingFor = (address: string, webhook: SigningConfig): readonly string[] 
   return found;
 };
 
-/** By what they are called. */
 type Named = [name: string, secret: string][];
 
 const numbered = (name: string, secrets: readonly string[]): Named =>

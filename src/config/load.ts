@@ -129,7 +129,6 @@ export const loadFile = (file: string, environment: Environment, reading: Readin
   return { ...loaded, config: { ...config, dataDir: resolve(dirname(file), config.dataDir) } };
 };
 
-/** The config alone. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
   loadFile(file, environment).config;
 

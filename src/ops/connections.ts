@@ -19,7 +19,6 @@ interface Connection {
 interface ConnectionBounds {
   most: number;
   mostOfOne: number;
-  /** An answer is read within this time. */
   answerMs: number;
   /** One was closed, as there are too many. */
   onClosed(source: string): void;

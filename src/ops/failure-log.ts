@@ -56,7 +56,6 @@ export const createFailureLog = (log: Pick<Logger, 'warn' | 'info'>, now: () => 
         log.info({ group }, 'all work again');
       }
     },
-    /** Nobody asks for it any more. */
     forget: (group: string, subject: string): void => void known.delete(keyOf(group, subject)),
     current: (): Failure[] => [...known.values()],
   };

@@ -104,7 +104,6 @@ export const createHealth = ({ now, conditions = () => [] }: { now(): number; co
     forget: (name: string): void => {
       checks.delete(name);
     },
-    /** What is known of every check. */
     known: (): ReadonlyMap<string, Check> => new Map(checks),
     /** Goes on from what another one knows of a check that is expected here, too. */
     adopt: (name: string, { provenWithinMs: _, ...known }: Check): void => {

@@ -11,7 +11,6 @@ import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
 import type { ProtocolValue } from './series.ts';
 
-/** The protocols of one service that are read together. */
 interface ReportedStream {
   service: string;
   source: Source;

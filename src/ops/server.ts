@@ -129,7 +129,6 @@ const shownPath = (path: string): string => {
 };
 
 interface Served {
-  /** Of the config. */
   key: string;
   listen: string;
   endpoints: Endpoints;

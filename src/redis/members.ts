@@ -116,7 +116,6 @@ export const createMembers = ({ redis, prefix, self, monotonic }: MembersDepende
       lost.delete(id);
       await redis.hdel(key, id);
     },
-    /** This daemon stops. */
     leave: async (): Promise<void> => {
       ownMembers.delete(own);
       await redis.hdel(key, own);

@@ -34,7 +34,6 @@ interface DestinationsDependencies {
   approval: Pick<ApprovalHold, 'release' | 'drop'>;
   fallback: readonly Destination[];
   review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
-  /** The config itself names it. */
   isTrusted(destination: Destination): boolean;
   /** `destinations.allow` lets it through. */
   isAllowed(destination: Destination): boolean;

@@ -28,7 +28,6 @@ interface HoldAnnouncerDependencies {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
-/** A log line names at most this many protocols. */
 const MOST_NAMED = 5;
 
 const noticeOf = (destination: Target, isRevoked: boolean): string =>

@@ -64,7 +64,6 @@ export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSett
   return new Set(routeEntries(named, settings).destinations.map(({ id }) => id));
 };
 
-/** `approved`: ids. */
 export const createApprovalPolicy = ({ gate, allow, trusted }: ApprovalSettings) => {
   const entries = allow.map(fitsEntry);
   return (approved: ReadonlySet<string>): IsOpen =>

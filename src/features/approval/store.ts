@@ -74,7 +74,6 @@ const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => 
     approvals: () => decisions(keys.approved),
     /** Those that nobody has approved since. */
     revocations: () => decisions(keys.revoked),
-    /** Ids. */
     approved: async (): Promise<ReadonlySet<string>> => new Set(await redis.hkeys(keys.approved)),
     /** From here on nothing is held for them. */
     approve: async (destinations: readonly Target[]): Promise<void> => {

@@ -132,7 +132,6 @@ interface AuditJobDependencies {
   alertIndex: Pick<AlertIndex, 'trim'>;
   metrics: Pick<Metrics, 'audits' | 'auditDifferences' | 'auditedTo'>;
   conditions: Pick<Conditions, 'report'>;
-  /** Between two audits. */
   everyMs: number;
   log: Logger;
 }

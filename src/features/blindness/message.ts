@@ -12,7 +12,6 @@ interface Subject {
   reason?: string | undefined;
 }
 
-/** A message names at most this many protocols. */
 const NAMED = 10;
 const LONGEST_REASON = 300;
 

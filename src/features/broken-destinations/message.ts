@@ -28,7 +28,6 @@ export interface BrokenInput extends Subject {
   reason: DeliveryReason;
   /** Its receiver wants nothing more: nothing is sent there until an operator enables it. */
   isDisabled?: boolean;
-  /** The error that it gave. */
   message: string;
   /** The same for people, and what the provider answered. */
   explanation?: Explanation | undefined;

@@ -44,7 +44,6 @@ const REASONS: Readonly<Record<Unwatched['why'], string>> = {
   unaskable: 'its inspections are not read, as no URL can carry its name',
 };
 
-/** What a service lists and nobody reads. */
 const unwatchedOf = async ({ config, unwatched }: NotesDependencies) => {
   const found = config.services.map(async ({ name: service }) =>
     (await unwatched(service)).map(({ name, why, problem }) => {

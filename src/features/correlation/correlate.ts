@@ -175,7 +175,6 @@ export const createCorrelation = ({ ledger, covered, isOn, waitMs, log }: Correl
       const rest = await Promise.all(alerts.map(async (alert) => (await uncoveredAt(alert, [destination])).length > 0));
       return alerts.filter((_, index) => rest[index]);
     },
-    /** Milliseconds that a stored notification waits for the inspection of its transaction. */
     delayOf: (alert: Alert): number | undefined => (comparedBy(alert).length > 0 ? waitMs : undefined),
   };
 };

@@ -67,7 +67,6 @@ interface ActiveMutesDependencies {
   mutes: Pick<MuteStore, 'list' | 'add' | 'hide'>;
   /** Called for a window that has opened, in the daemon that noticed it first. */
   onOpened?(mute: Mute): Promise<void>;
-  /** Called with the destinations of deliveries that were muted. */
   onMuted?(destinations: readonly Destination[]): void;
   now(): number;
 }

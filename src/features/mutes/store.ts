@@ -143,7 +143,6 @@ const toStored = (fields: Readonly<Record<string, string>>, id: string, json: st
   return { ...(JSON.parse(json) as Mute), hid: 0, ...Object.fromEntries(facts) };
 };
 
-/** `now`: epoch milliseconds; `mostListed`: alerts that a report lists for each destination. */
 export const createMuteStore = (
   redis: Redis | Cluster,
   prefix: string,

@@ -71,7 +71,6 @@ export const strangerOf = (fired: Readonly<Record<string, string>>): AlertContex
   first: { since: REMEMBERED_SINCE, origin: true, detectors: false },
 });
 
-/** An alert of an inspection, whole. */
 export const finding = (given: Finding): Alert => {
   const { label, protocol, fired, assessment = 'critical', at = AT, hash: txHash = hashOf(label) } = given;
   const itemId = idOf(label);
@@ -96,7 +95,6 @@ export const finding = (given: Finding): Alert => {
   return { ...toAlert(item, SERVICE, protocol, createdAt + 400), context };
 };
 
-/** An alert of a stored notification. */
 export const notification = (label: string, protocol: string, message: string): Alert => {
   const itemId = idOf(label);
   const createdAt = AT + INSPECTED_AFTER_MS;

@@ -2,7 +2,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { JsonObject } from '../../alert.ts';
 
-/** An inspection that is watched. */
 export interface Watched {
   protocol: string;
   itemId: string;

@@ -47,7 +47,6 @@ const findRoutes = (entry: ChannelEntry, settings: RouteSettings): Routes => {
   };
 };
 
-/** Kinds of channels that the config does not set up, each once. */
 export const unsetKinds = (entries: readonly ChannelEntry[], { configured }: RouteSettings): string[] => [
   ...new Set(entries.map(({ name }) => name).filter((name) => !isChannelKind(name) || !configured.has(name))),
 ];

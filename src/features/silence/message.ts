@@ -8,7 +8,6 @@ export interface SilentProtocol extends Silence {
   protocol: string;
 }
 
-/** A message names at most this many protocols. */
 const NAMED = 10;
 
 const habitText = ({ expectEvery, usualMs = 0 }: Silence): string =>

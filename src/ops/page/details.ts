@@ -18,7 +18,6 @@ export interface PageDetails {
   destinationsOf: ReadonlyMap<string, readonly string[]>;
   /** Those that wait for approval or were revoked. */
   approvals: ApprovalDetails[];
-  /** Whether new destinations need an approval. */
   isGateOn: boolean;
   /** The latest dead letters, newest first. */
   dead: DeadDetails[];
@@ -80,17 +79,13 @@ export interface ApprovalDetails extends Omit<HeldStatus, 'kind' | 'since'> {
   since?: string | undefined;
 }
 
-export interface DeadDetails {
+export interface DeadDetails extends Pick<RecentAlert, 'protocol' | 'at' | 'txHash' | 'explorer'> {
   /** The delivery's id. */
   id: string;
-  protocol: string;
   to: string;
   reason: string;
   message: string;
   attempts: number;
-  at: string;
-  txHash?: string | undefined;
-  explorer?: string | undefined;
 }
 
 export interface AuditDetails {
@@ -147,7 +142,6 @@ export interface OutdatedView {
   problems: { text: string; since?: string; todo?: string }[];
 }
 
-/** Who looks. */
 export interface Viewer {
   /** `ops.token` is set, so that somebody may sign in. */
   canSignIn: boolean;
@@ -155,7 +149,6 @@ export interface Viewer {
   csrf?: string;
   /** Signed in at a trusted proxy, as whom: text from outside. */
   user?: string;
-  /** There is a page of the queues. */
   hasQueues?: boolean;
 }
 

@@ -30,7 +30,6 @@ interface Frame {
   title: string;
   state: State;
   viewer: Viewer;
-  /** What the search field holds. */
   query?: string | undefined;
   isLive?: boolean;
 }

@@ -45,7 +45,6 @@ export interface PagesDependencies extends Acting {
 }
 
 interface LiveSettings {
-  /** Default 5000. */
   everyMs?: number;
   /** Open at once; others ask at their own pace. Each keeps a connection, and probes need some. Default 30. */
   mostViewers?: number;

@@ -7,11 +7,9 @@ import type { OutdatedView, PageView, Viewer } from './details.ts';
 import { button, many, nothing, sentence } from './text.ts';
 
 interface Trouble {
-  /** A sentence. */
   text: string;
   /** ISO 8601; absent where nobody knows. */
   since?: string | undefined;
-  /** In a sentence. */
   todo?: string;
   isUrgent: boolean;
   /** What an action of the page is about. */
