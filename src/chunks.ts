@@ -6,8 +6,11 @@ import { messageOf } from './errors.ts';
  * Parts of at most `size` entries, in their order; none of an empty list. So no single call to Redis, no message and no
  * job grows without bound.
  */
-export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
+export const chunksOf = <T>(all: readonly T[], size: number): T[][] => {
+  const chunks: T[][] = [];
+  for (let from = 0; from < all.length; from += size) chunks.push(all.slice(from, from + size));
+  return chunks;
+};
 
 /** The entries in their order, in as few parts as keep within `limit`; one that is larger than that is a part alone. */
 export const packed = <T>(all: Iterable<T>, limit: number, sizeOf: (one: T) => number): T[][] => {
