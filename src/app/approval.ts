@@ -17,13 +17,8 @@ interface OpenApproval extends Pick<Shared, 'config' | 'store' | 'now'> {
   onFull?: ApprovalHoldDependencies['onFull'];
 }
 
-const namedIn = ({ fallback, watchdog }: Shared['config']) => [
-  ...(fallback?.channels ?? []),
-  ...(watchdog.channels ?? []),
-];
-
 export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
-  const named = trustedBy(namedIn(config), routeSettings(config));
+  const named = trustedBy(config, routeSettings(config));
   return createApprovalHold({
     ...config.destinations,
     ...store,
@@ -39,7 +34,7 @@ export const openApproval = ({ config, store, trusted = [], onHeld, onFull, now 
 /** What `tocsin destinations` works with. */
 export const openDestinations = ({ config, store }: Pick<Shared, 'config' | 'store'>, review: RouteReview) => {
   const settings = routeSettings(config);
-  const trusted = trustedBy(namedIn(config), settings);
+  const trusted = trustedBy(config, settings);
   const nobody: ReadonlySet<string> = new Set();
   return createDestinations({
     held: store.held,

@@ -168,12 +168,15 @@ test('a long history is read whole', async () => {
   expect(part.alerts).toBe(100);
 });
 
-test('says which destinations need an approval, as far as the config shows', async () => {
+test.each([
+  { allow: ['slack:C0SANDBOX*'], watchdog: {} },
+  { allow: [], watchdog: { channels: [{ name: 'slack', contacts: ['C0SANDBOX01'] }] } },
+])('says which destinations need an approval, as far as the config shows: watchdog %j', async ({ allow, watchdog }) => {
   const world = await startWorld({
     names: ['Vault'],
     kinds: ['slack', 'webhook'],
     redisUrl: NO_REDIS,
-    config: { destinations: { gate: true, allow: ['slack:C0SANDBOX*'] } },
+    config: { destinations: { gate: true, allow }, watchdog },
   });
   world.critical('Vault');
   const console = await openConsole(world);

@@ -58,9 +58,14 @@ const fitsEntry = (entry: string): IsOpen => {
     destination.kind === kind && (WEB.test(destination.address) ? isWeb : isPlain)(destination.address);
 };
 
-/** Ids of the destinations that the config itself names: for a protocol, or as the fallback. */
-export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSettings): ReadonlySet<string> => {
-  const named = [...ownEntries(settings), ...fallback];
+interface Named {
+  fallback?: { channels: readonly ChannelEntry[] } | undefined;
+  watchdog: { channels?: readonly ChannelEntry[] | undefined };
+}
+
+/** Ids of the destinations that the config itself names: for a protocol, as the fallback, or for the watchdog. */
+export const trustedBy = ({ fallback, watchdog }: Named, settings: RouteSettings): ReadonlySet<string> => {
+  const named = [...ownEntries(settings), ...(fallback?.channels ?? []), ...(watchdog.channels ?? [])];
   return new Set(routeEntries(named, settings).destinations.map(({ id }) => id));
 };
 

@@ -173,7 +173,7 @@ const createReads = (interval: number) => {
 
 /** Which destinations need no approval, as far as the config says. */
 const openByConfig = (config: Config) => {
-  const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
+  const trusted = trustedBy(config, routeSettings(config));
   return createApprovalPolicy({ ...config.destinations, trusted })(new Set());
 };
 

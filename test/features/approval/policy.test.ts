@@ -78,9 +78,10 @@ describe('approval', () => {
     expect(createApprovalPolicy(gate)(NONE)(SLACK)).toBe(false);
     expect(createApprovalPolicy(gate)(new Set([SLACK.id]))(SLACK)).toBe(true);
     expect(createApprovalPolicy(gate)(new Set([SLACK.id]))(EMAIL)).toBe(false);
-    const trusted = trustedBy([{ name: 'email', contacts: ['a@example.com'] }], settings);
-    for (const destination of [SLACK, EMAIL])
-      expect(createApprovalPolicy({ ...gate, trusted })(NONE)(destination)).toBe(true);
+    const channels = [{ name: 'email', contacts: ['a@example.com'] }];
+    for (const named of [{ fallback: { channels }, watchdog: {} }, { watchdog: { channels } }])
+      for (const destination of [SLACK, EMAIL])
+        expect(createApprovalPolicy({ ...gate, trusted: trustedBy(named, settings) })(NONE)(destination)).toBe(true);
   });
 
   test('holds what a mute would not keep back anyway', () => {
