@@ -229,10 +229,7 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.
   ...Object.fromEntries(
-    FILES.filter((file) => file.startsWith('channels/email/')).map((f) => [
-      f,
-      ['nodemailer', 'nodemailer/lib/base64', 'nodemailer/lib/mime-node', 'nodemailer/lib/qp', 'undici'],
-    ]),
+    FILES.filter((file) => file.startsWith('channels/email/')).map((f) => [f, ['nodemailer', 'undici']]),
   ),
   ...Object.fromEntries(
     FILES.filter((file) => file.startsWith('channels/slack/')).map((f) => [

@@ -1,9 +1,6 @@
 /** E-mail through a relay: one mail, one recipient, one attempt. The pool keeps connections but never sends a mail twice. */
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import * as base64 from 'nodemailer/lib/base64';
-import type MimeNode from 'nodemailer/lib/mime-node';
-import * as qp from 'nodemailer/lib/qp';
 import { tlsOptions } from '../../connection/settings.ts';
 import { DeliveryError } from '../../errors.ts';
 import { createScrubber } from '../../secret.ts';
@@ -141,39 +138,6 @@ const receiptOf = ({ messageId, serverMessageId }: SentInfo, first: First): Rece
   return { handle: handleOf(messageId, first), providerId: shorten(cleanLine(named), RECEIPT_LIMIT) };
 };
 
-/** A part and its content as they are sent. */
-const written = (node: MimeNode): string => {
-  const { content, childNodes } = node;
-  // It finds the boundary, too.
-  const head = `${node.buildHeaders()}\r\n\r\n`;
-  if (node.multipart) {
-    const parts = childNodes.map((child) => `--${node.boundary}\r\n${written(child)}`);
-    return `${head}${parts.join('\r\n')}\r\n--${node.boundary}--\r\n`;
-  }
-  const text = typeof content === 'string' ? content : '';
-  switch (node.getTransferEncoding()) {
-    case 'quoted-printable':
-      return head + qp.wrap(qp.encode(text));
-    case 'base64':
-      return head + base64.wrap(base64.encode(text));
-    default:
-      return head + text;
-  }
-};
-
-/**
- * Nodemailer streams each part of a mail through four streams, and each piece of it to the socket. Our mails are texts that we
- * have, so they are one piece.
- */
-const writeWhole = (pool: ReturnType<typeof openPool>): void => {
-  pool.use('stream', ({ message }, done) => {
-    message.setRaw(written(message));
-    // Else its parts would follow once more.
-    message.multipart = false;
-    done();
-  });
-};
-
 /** The text stream of each mail in flight, by its signal: it alone shows whether the text had left us when an answer is lost. */
 const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Readable> => {
   const texts = new WeakMap<AbortSignal, Readable>();
@@ -197,7 +161,6 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
   const scrub = (text: string): string =>
     createScrubber([...(smtp.pass === undefined ? [] : [smtp.pass.reveal()]), ...(tokens?.secrets() ?? [])])(text);
 
-  writeWhole(pool);
   const texts = trackTexts(pool);
 
   const attempt = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
