@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { missingHeapFlags } from '../../src/cli/heap.ts';
 
-const BOTH = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
+const BOTH = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
 
 test.each<[string, string[]]>([
   ['run', ['run', '--config', 'x.yaml']],
