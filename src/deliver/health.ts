@@ -8,7 +8,7 @@ import { type Alert, type Destination, isSample } from '../alert.ts';
 import { createBoundedMap } from '../bounded-map.ts';
 import { type DeliveryError, type DeliveryReason, type Explanation, factsOf, isConclusive } from '../errors.ts';
 import { senderId } from '../item.ts';
-import { mayExist } from '../redis/pipeline.ts';
+import { exists } from '../redis/pipeline.ts';
 import { CLOCKS_DIFFER_MS, DAY_MS } from '../time.ts';
 import type { Pace } from './rate-limit-rule.ts';
 
@@ -104,8 +104,8 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     return Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ...limits)) || undefined;
   };
   return {
-    /** Nothing is known of them: nothing failed since the last message that was delivered. False where that is not known for certain. */
-    areClean: async (ids: readonly string[]): Promise<boolean> => !(await mayExist(redis, ...ids.map(keyOf))),
+    /** Nothing is known of them: nothing failed since the last message that was delivered. */
+    areClean: async (ids: readonly string[]): Promise<boolean> => !(await exists(redis, ...ids.map(keyOf))),
     /** When to ask again, in epoch milliseconds; undefined where all of these circuits are closed. */
     pausedUntil: (ids: readonly string[]): Promise<number | undefined> => ask(ids, ''),
     /** The same just before a message is sent: of several messages that ask for an open circuit, one may go as the probe. */

@@ -56,6 +56,7 @@ interface PollReportDependencies {
 
 /** A log line names at most this many protocols; a first listing may bring thousands. */
 const NAMED = 20;
+const named = (names: readonly string[]): string[] => firstFew(names, NAMED);
 
 /** Protocols that are too large, of those that a sentence names. */
 const MOST_LARGE = 5;
@@ -137,7 +138,7 @@ const createForeignReport = ({ metrics, log }: PollReportDependencies) => {
     metrics.itemsForeign.inc({ service, source }, foreign.length);
     if (warned.has(service)) return;
     warned.add(service);
-    const line = { service, asked, named: firstFew([...new Set(foreign.map(({ protocol }) => protocol))], NAMED) };
+    const line = { service, asked, named: named([...new Set(foreign.map(({ protocol }) => protocol))]) };
     log.warn(line, 'the service answers with inspections of other protocols; they are left out here');
   };
 };
@@ -196,9 +197,9 @@ const createListingReport = (
   const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
     if (added.length + removed.length + missing.length === 0) return;
     const change = {
-      added: firstFew(added, NAMED),
-      removed: firstFew(removed, NAMED),
-      missing: firstFew(missing, NAMED),
+      added: named(added),
+      removed: named(removed),
+      missing: named(missing),
     };
     log.info({ service, ...change }, 'protocols changed');
   };
@@ -289,11 +290,7 @@ export const createPollReport = (dependencies: PollReportDependencies) => {
       metrics.unreadProtocols.set({ service }, protocols.length);
       const check = `protocols:${service}`;
       if (protocols.length === 0) health.forget(check);
-      else
-        health.fail(
-          check,
-          `${protocols.length} of ${watched} not read lately: ${firstFew(protocols, NAMED).join(', ')}`,
-        );
+      else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
     },
     ...createListingReport(dependencies, answered),
     onRefused: (service: string, error: ServiceError): void => {

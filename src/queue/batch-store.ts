@@ -6,7 +6,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
-import { mayExist } from '../redis/pipeline.ts';
+import { exists } from '../redis/pipeline.ts';
 
 /**
  * KEYS: the open batch, the number of batches, the bytes of the open batch; ARGV: how many alerts and bytes a batch holds,
@@ -100,8 +100,7 @@ export const createBatchStore = (redis: Redis | Cluster, prefix: string, full = 
       }
       return [...numbers];
     },
-    hasOpenBatch: async ({ id }: Destination): Promise<boolean> =>
-      (await mayExist(redis, keys.open(id))) && (await redis.exists(keys.open(id))) === 1,
+    hasOpenBatch: ({ id }: Destination): Promise<boolean> => exists(redis, keys.open(id)),
     /** Whether the alert is in the destination's open batch; both by id. */
     isInBatch: async (destination: Destination['id'], alert: Alert['id']): Promise<boolean> =>
       (await redis.hexists(keys.open(destination), alert)) === 1,

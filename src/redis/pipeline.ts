@@ -64,6 +64,10 @@ export const mayExist = async (redis: Redis | Cluster, ...keys: readonly string[
   return keys.some((key) => there.has(key));
 };
 
+/** Whether one of these keys exists now; for what is hardly ever there, as `mayExist`. */
+export const exists = async (redis: Redis | Cluster, ...keys: readonly string[]): Promise<boolean> =>
+  (await mayExist(redis, ...keys)) && (await redis.exists(...keys)) > 0;
+
 interface Waiting<T, R> {
   one: T;
   resolve(result: R): void;

@@ -63,6 +63,20 @@ test('where nothing failed, one look is enough for the messages of a second', as
   expect(asked).toEqual({ looked: 2, admitted: 0, worked: 0 });
 });
 
+test('once an outage is over, one look is enough again', async () => {
+  const { asked, open } = setUp();
+  const health = open();
+  for (let n = 0; n < 3; n += 1) await fail(health, 'unavailable');
+  expect(await health.admit(ONE)).toBeGreaterThan(NOW);
+  await health.worked(ONE);
+  Object.assign(asked, { looked: 0, admitted: 0, worked: 0 });
+  for (let n = 0; n < 20; n += 1) {
+    expect(await health.admit(ONE)).toBeUndefined();
+    await health.worked(ONE);
+  }
+  expect(asked).toEqual({ looked: 1, admitted: 0, worked: 0 });
+});
+
 test('what failed here is known at once, and so is what failed for all of its sender', async () => {
   const { open } = setUp();
   const health = open();

@@ -19,7 +19,7 @@ export interface Reading extends Severity {
   notice?: string | undefined;
   isReplay: boolean;
   isSample: boolean;
-  /** Of a follow-up that says only what changed. One that is worse than before says what happened, as any alert does. */
+  /** Of a follow-up that says only what changed. If it is worse than before, it says what happened, as any alert does. */
   followUp?: FollowUp | undefined;
   /** What people had it as, where that has changed since. */
   was?: string | undefined;

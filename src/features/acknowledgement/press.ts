@@ -1,4 +1,4 @@
-/** What a press of a button does, once it is proven to be one of ours: nothing else has any effect. */
+/** What a press of a button does, once it is proven that Tocsin made the button. Any other press does nothing. */
 import type { Logger } from 'pino';
 import { type ChannelKind, type Mute, muteFacts, scopeText } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/channel.ts';

@@ -1,4 +1,4 @@
-/** What a daemon tidies up: dead letters that are too old, and what waits for kinds that nobody has any more. */
+/** What a daemon tidies up: dead letters that are too old, and what waits for channel kinds that no config sets up any more. */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
 import type { UnsentDependencies } from '../../deliver/attempt-stages.ts';

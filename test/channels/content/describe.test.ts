@@ -413,7 +413,7 @@ suite('a follow-up', () => {
     expect(content.lines.map(lineText)).toEqual(['0x5d1c…ab12 on Base']);
   });
 
-  test('that is worse than before says what happened, by whom and to what, as any alert does', () => {
+  test('if it is worse than before, says what happened, by whom and to what, as any alert does', () => {
     const worse = { followUp: { of: 'first', was: 'suspecious', is: 'critical' }, context: CONTEXT };
     const content = contentOf(inspectionAlert({ type: 'inspection.upgraded', ...worse }));
     const fresh = contentOf(inspectionAlert({ context: CONTEXT }));
