@@ -92,3 +92,22 @@ test('where Redis refuses, the run fails like at any other question', async () =
   const run = runLocked({ id: 'job', token: 'a', agoMs: LOCK_MS }, async (holdsLock) => void (await holdsLock()));
   await expect(run).rejects.toThrow('LOADING');
 });
+
+test('a lock that was given back while it was renewed is not lost', async () => {
+  const errors: unknown[] = [];
+  const time = { now: 0 };
+  const answer = Promise.withResolvers<string[]>();
+  const runLocked = createJobLocks({
+    extend: () => answer.promise,
+    onError: (error) => void errors.push(error),
+    monotonic: () => time.now,
+  });
+  let renewed: unknown;
+  await runLocked({ id: 'job', token: 'a', agoMs: 0 }, async (holdsLock) => {
+    time.now = LOCK_MS;
+    renewed = holdsLock();
+  });
+  answer.resolve(['job']);
+  await renewed;
+  expect(errors).toEqual([]);
+});
