@@ -1,8 +1,8 @@
 /** Which build this is: the version of package.json, and the commit that it was made from. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import packageJson from '../package.json' with { type: 'json' };
+import { programPath } from './program-path.ts';
 
 export interface Build {
   version: string;
@@ -16,14 +16,12 @@ export const { version } = packageJson;
 const GIT_TIMEOUT_MS = 1000;
 const DESCRIBE = ['--no-optional-locks', 'describe', '--always', '--dirty', '--exclude=*', '--abbrev=12'];
 
-const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
 /** A build has it in a file beside this one. Only a checkout asks git, and only where it is the root of its repository. */
 const findRevision = (): string => {
-  const stamp = fromHere('REVISION');
+  const stamp = programPath('REVISION');
   if (existsSync(stamp)) return readFileSync(stamp, 'utf8').trim();
-  if (!existsSync(fromHere('../.git'))) return '';
-  const options = { cwd: fromHere('..'), timeout: GIT_TIMEOUT_MS, encoding: 'utf8' } as const;
+  if (!existsSync(programPath('../.git'))) return '';
+  const options = { cwd: programPath('..'), timeout: GIT_TIMEOUT_MS, encoding: 'utf8' } as const;
   return execFileSync('git', DESCRIBE, { ...options, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 };
 

@@ -50,6 +50,7 @@ const GROUND = [
   'net',
   'networks',
   'private-file',
+  'program-path',
   'rarely',
   'secret',
   'text',
@@ -137,7 +138,7 @@ const channelFiles = (except: readonly string[]): string[] =>
 const ROWS: Record<string, readonly string[]> = {
   ...Object.fromEntries(GROUND.map((file) => [file, GROUND])),
   'networks.ts': ['ipaddr.js'],
-  'version.ts': ['../package.json'],
+  'version.ts': ['../package.json', 'program-path.ts'],
 
   'schema/': [...GROUND, 'zod'],
   'connection/': [...GROUND, 'schema/', 'undici'],

@@ -18,7 +18,7 @@ const openProgram = async (): Promise<{ place: string; ask(path?: string): Promi
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const place = join(directory, 'program');
   await mkdir(join(place, 'src'), { recursive: true });
-  await cp(join(ROOT, 'src/version.ts'), join(place, 'src/version.ts'));
+  for (const file of ['src/version.ts', 'src/program-path.ts']) await cp(join(ROOT, file), join(place, file));
   await writeFile(join(place, 'package.json'), '{ "version": "1.2.3", "type": "module" }');
   const script = 'const { build } = await import("./src/version.ts"); console.log(JSON.stringify(build()))';
   return {

@@ -30,8 +30,7 @@ export const openProgram = async (program: string | undefined): Promise<string> 
   if (program !== undefined) return program;
   await copyFile(join(ROOT, 'package.json'), join(place, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(place, 'node_modules'));
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const args = [compiler, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(place, 'dist')];
-  await promisify(execFile)(process.execPath, args);
+  const args = [join(ROOT, 'node_modules/rolldown/bin/cli.mjs'), '-c', '--dir', join(place, 'dist')];
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT });
   return join(place, 'dist/main.js');
 };

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config/load.ts';
 import { collectSecrets } from '../config/remarks.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../ops/log.ts';
+import { programPath } from '../program-path.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createScrubber } from '../secret.ts';
 import { type Action, type CommandContext, EXIT, untilAborted } from './context.ts';
@@ -16,7 +16,7 @@ import { releaseYoungGeneration } from './heap.ts';
 import { durationOf } from './options.ts';
 import { sandboxEnvironment } from './sandbox.ts';
 
-const CONFIG = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url));
+const CONFIG = programPath('../config/demo.yaml');
 const TRAFFIC = { everyMs: 500, critical: 0.12 };
 
 const until = (signal: AbortSignal, durationMs: number | undefined): Promise<void> =>

@@ -44,10 +44,10 @@ const WORKER_LOCKS = {
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
-const load = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 
 /** Loaded when a queue is used: commands that only look do without, and it is a sixth of what they take. */
-export const loadBullmq = () => load('bullmq') as typeof import('bullmq');
+export const loadBullmq = () => require('bullmq') as typeof import('bullmq');
 
 /** Where BullMQ keeps a list or a job of a queue. */
 export const queueKey = (prefix: string, queue: string, name: string): string => `${prefix}:${queue}:${name}`;

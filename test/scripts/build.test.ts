@@ -1,14 +1,16 @@
 /** What the image ships: the program as plain JavaScript, away from its sources. */
 import { execFile } from 'node:child_process';
-import { access, readdir, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openProgram } from '../../bench/stage/image.ts';
+import { CHANNEL_KINDS } from '../../src/alert.ts';
 import { startWorldFor } from '../cli/config-file.ts';
 import { readProject } from '../deploy/compose-files.ts';
-import { runProgram, startDaemonProgram } from '../support/program.ts';
+import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 /** The compiler takes longest of all, the more so where much runs at once. */
 vi.setConfig({ hookTimeout: 120_000 });
@@ -27,14 +29,15 @@ const strip = async (place: string): Promise<void> => {
 
 beforeAll(async () => {
   main = await openProgram(undefined);
-  await strip(dirname(dirname(main)));
+  const place = dirname(dirname(main));
+  await cp(fileURLToPath(new URL('../../config/demo.yaml', import.meta.url)), join(place, 'config/demo.yaml'));
+  await strip(place);
 });
 afterAll(() => rm(dirname(dirname(main)), { recursive: true, force: true }));
 
-test('it is JavaScript, and imports nothing else', async () => {
-  const files = await readdir(dirname(main), { recursive: true, withFileTypes: true });
-  expect(files.filter((file) => file.isFile() && !file.name.endsWith('.js'))).toEqual([]);
-  await access(join(dirname(main), 'channels/slack/transport.js'));
+test('it is JavaScript, side by side', async () => {
+  const files = await readdir(dirname(main));
+  expect(files.filter((name) => !name.endsWith('.js'))).toEqual([]);
 });
 
 test('its packages have no sources, typings, tests and examples', async () => {
@@ -65,4 +68,13 @@ test('it checks a config, runs as a daemon and stops', async ({ onTestFinished }
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
   expect(daemon.stderr()).toBe('');
+});
+
+test('while all kinds deliver, Node warns of nothing that its packages do', async ({ onTestFinished }) => {
+  const demo = startProgram(['demo'], { NODE_NO_WARNINGS: '' }, onTestFinished, main);
+  const hasDelivered = (kind: string): boolean => new RegExp(`^\\S+ +${kind} +delivered`, 'm').test(demo.stdout());
+  await until('all kinds have delivered', () => CHANNEL_KINDS.every(hasDelivered));
+  demo.signal('SIGINT');
+  expect(await demo.ended).toBe(0);
+  expect(demo.stderr()).not.toMatch(/warning/i);
 });

@@ -132,9 +132,11 @@ const boundedNodes = ({ renderer }: Liquid, library: Library): void => {
   };
 };
 
+const require = createRequire(import.meta.url);
+
 /** Loads the library: most configs have no template. */
 export const createTemplateEngine = (): Liquid => {
-  const library = createRequire(import.meta.url)('liquidjs') as Library;
+  const library = require('liquidjs') as Library;
   const options: LiquidOptions = {
     ...{ memoryLimit: STEPS, renderLimit: RENDER_LIMIT_MS, parseLimit: LONGEST_TEMPLATE },
     ...{ templates: {}, ownPropertyOnly: true, strictFilters: true, strictVariables: true },
