@@ -4,16 +4,16 @@
  */
 import { defineConfig } from 'rolldown';
 
-/** Ours, where a package is loaded when it is first used. Without this line the bundler sees what that is, and takes it in. */
+/** How our modules load a package at its first use. Without this line, rolldown sees a `require`, and bundles the package. */
 const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
 
 export default defineConfig({
   input: 'src/main.ts',
   platform: 'node',
-  // As Node would: nothing newer has to be written in an older way.
+  // Node 24 runs the syntax as it stands.
   transform: { target: 'esnext' },
-  // The board looks for its files beside its code. Node warns of the old calls that telegraf makes, but not of a package's.
-  // The last one is an addon that nobody installs.
+  // The board looks for its files beside its code. telegraf uses deprecated parts of Node, which warns of them outside of
+  // node_modules. msgpackr-extract is an optional addon, and is not installed.
   external: [/^@bull-board\//, 'telegraf', 'msgpackr-extract'],
   logLevel: 'warn',
   plugins: [

@@ -43,7 +43,7 @@ export const createJobLocks = (dependencies: JobLocksDependencies) => {
     const lost = await extend(jobs, tokens);
     for (const run of some) {
       run.heldUntil = sentAt + LOCK_MS;
-      // One that ended meanwhile gave its lock back.
+      // A run that ended meanwhile has given its lock back.
       if (run.isLost || runs.get(run.id) !== run || !lost.includes(run.id)) continue;
       run.isLost = true;
       onError(new Error(`the lock of job ${run.id} is lost`));

@@ -12,7 +12,10 @@ import { readProject } from '../deploy/compose-files.ts';
 import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-/** The compiler takes longest of all, the more so where much runs at once. */
+/** Not beside the program in these tests: it has them in itself, also those that it loads at their first use. */
+const BUNDLED = ['bullmq', 'ioredis', 'liquidjs', 'nodemailer', 'undici', 'zod'];
+
+/** The bundler takes longest of all, the more so where much runs at once. */
 vi.setConfig({ hookTimeout: 120_000 });
 
 let main = '';
@@ -32,6 +35,7 @@ beforeAll(async () => {
   const place = dirname(dirname(main));
   await cp(fileURLToPath(new URL('../../config/demo.yaml', import.meta.url)), join(place, 'config/demo.yaml'));
   await strip(place);
+  for (const name of BUNDLED) await rm(join(place, 'node_modules', name), { recursive: true });
 });
 afterAll(() => rm(dirname(dirname(main)), { recursive: true, force: true }));
 
