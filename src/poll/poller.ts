@@ -187,7 +187,8 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const reported = dependencies.onPage(stream, { ...page, items: items.unreported(page) });
     // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
     reported.catch(() => {});
-    const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, page, isLockOfPage);
+    const undone = { ...page, items: items.undone(page) };
+    const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, undone, isLockOfPage);
     await reported;
     items.note(page, windows);
     if (isLockOfPage) {

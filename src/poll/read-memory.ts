@@ -38,6 +38,8 @@ export const createItemMemory = (tracks: number, settings: IngestSettings) => {
     return state;
   };
   return {
+    /** Those that are not done. */
+    undone: ({ items }: ItemPage): Item[] => items.filter((item) => stateOf(item) !== 'done'),
     /** Those that were not reported before. */
     unreported: ({ items }: ItemPage): Item[] => items.filter((item) => stateOf(item) === undefined),
     /** Nothing on the page is to be queued, as far as is known. */

@@ -4,7 +4,6 @@ import type { Alert, Source } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { alertId, contentId, type Item, type MalformedItem } from '../item.ts';
 import { createRarely } from '../rarely.ts';
-import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { type Track, trackKey } from './cursor.ts';
 
@@ -73,12 +72,12 @@ export const createFirstReads = (
       const key = `${prefix}:read:${JSON.stringify([service, source])}`;
       // No other read has the same moment: so it shows which of them are new.
       const at = now() + Math.random();
-      const batch = redis.pipeline().zadd(key, 'NX', ...[...byId.keys()].flatMap((id) => [at, id]));
+      const asked: Promise<number>[] = [redis.zadd(key, 'NX', ...[...byId.keys()].flatMap((id) => [at, id]))];
       rarely(key, () => {
-        batch.zremrangebyscore(key, '-inf', now() - keepMs).zremrangebyrank(key, 0, -(most + 1));
-        batch.pexpire(key, 2 * keepMs);
+        asked.push(redis.zremrangebyscore(key, '-inf', now() - keepMs), redis.zremrangebyrank(key, 0, -(most + 1)));
+        asked.push(redis.pexpire(key, 2 * keepMs));
       });
-      const [added] = await execute(batch);
+      const [added] = await Promise.all(asked);
       if (added === byId.size) return [...byId.values()];
       const readAt = added === 0 ? [] : await redis.zmscore(key, ...byId.keys());
       return [...byId.values()].filter((_, index) => Number(readAt[index] ?? Number.NaN) === at);

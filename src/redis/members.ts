@@ -4,7 +4,6 @@
  */
 import type { RedisClient } from './connect.ts';
 import { isAlive } from './pid.ts';
-import { execute } from './pipeline.ts';
 
 export interface Member {
   /** Of one run of a daemon. */
@@ -101,9 +100,9 @@ export const createMembers = ({ redis, prefix, self, monotonic }: MembersDepende
     beat: async (): Promise<Member[]> => {
       const { id, ...rest } = self();
       beats += 1;
-      const batch = redis.pipeline().hset(key, id, JSON.stringify({ ...rest, beats }));
-      const [added, entries] = await execute(batch.hgetall(key));
-      note(entries as Record<string, string>, added === 1 && beats > 1);
+      const written = redis.hset(key, id, JSON.stringify({ ...rest, beats }));
+      const [added, entries] = await Promise.all([written, redis.hgetall(key)]);
+      note(entries, added === 1 && beats > 1);
       const judged = await Promise.all([...others.values()].map(async (one) => ({ one, ended: await isGone(one) })));
       const found = judged.filter(({ ended }) => ended).map(({ one }) => one.member);
       gone = new Set(found.map(({ id: each }) => each));

@@ -27,6 +27,8 @@ const openDaemon = (redis: Redis, prefix: string, history: ReturnType<typeof cre
   const mirrored: MirroredCursor[] = [];
   const changed: Stream[] = [];
   const elapsed = { ms: 0 };
+  const compared: number[] = [];
+  const seen = createSeen(redis, prefix);
   const cursors = createCursors(redis, prefix);
   const memory = openReadMemory(redis, prefix, {
     settings: SETTINGS,
@@ -40,7 +42,13 @@ const openDaemon = (redis: Redis, prefix: string, history: ReturnType<typeof cre
     beginningOf: async () => ({ start: T0, position: T0, sweptTo: T0 }),
     onCursor: (_track, cursor) => mirrored.push(cursor),
     cursors,
-    seen: createSeen(redis, prefix),
+    seen: {
+      ...seen,
+      compare: (track, identities) => {
+        compared.push(identities.length);
+        return seen.compare(track, identities);
+      },
+    },
     commits: openCommits(redis, prefix).commits,
     lock: createPollLock(createLocks(redis, prefix, 30_000)),
     memory,
@@ -50,7 +58,7 @@ const openDaemon = (redis: Redis, prefix: string, history: ReturnType<typeof cre
     settings: SETTINGS,
   });
   return {
-    ...{ dispatched, mirrored, changed, elapsed, cursors, memory },
+    ...{ dispatched, mirrored, changed, elapsed, compared, cursors, memory },
     poll: (stream = STREAM) => poll(stream, new AbortController().signal),
     cursor: async () => (await cursors.get([TRACK]))[0],
   };
@@ -98,6 +106,18 @@ test('a poll that finds nothing new asks Redis nothing, also where it brings kno
   }
   expect(await commands(redis)).toBe(before);
   expect(daemon.dispatched).toEqual(['i-1', 'i-8']);
+});
+
+test('where a page brings known items beside a new one, Redis is asked for the new one only', async () => {
+  const { open, history, time } = setUp();
+  const daemon = open();
+  history.items.push(makeItem(7), makeItem(8));
+  await daemon.poll();
+  history.items.push(makeItem(9));
+  time.now += 1000;
+  expect(await daemon.poll()).toMatchObject({ items: 3, alerts: 1 });
+  expect(daemon.dispatched).toEqual(['i-7', 'i-8', 'i-9']);
+  expect(daemon.compared).toEqual([2, 1]);
 });
 
 test('what polls without the lock have moved is in Redis, and in the state file, after the next commit', async () => {
