@@ -54,6 +54,7 @@ test('all that is traced is alerts, each as one trace, from its read to its ackn
 }, async ({ onTestFinished }) => {
   const { world, start, bodies } = await startTracedWorld(onTestFinished);
   const daemon = await start();
+  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   const { slack, smtp } = world.sandbox.receivers;
   await until('presses can arrive', () => slack.sockets.count() === 1);
   world.critical('Vault');
@@ -90,7 +91,6 @@ test('all that is traced is alerts, each as one trace, from its read to its ackn
   const resource = resourceSpans[0]?.resource ?? { attributes: [] };
   const said = ['service.name', 'service.version', 'vcs.ref.head.revision'].map((name) => textOf(resource, name));
   // The revision as the daemon found it: on a busy machine git may not answer in time.
-  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   const [, revision = ''] = /^tocsin_build_info\{.*revision="([^"]*)"/m.exec(metrics) ?? [];
   expect(said).toEqual(['tocsin', build().version, revision === '' ? undefined : revision]);
 });
