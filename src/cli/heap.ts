@@ -14,8 +14,6 @@ const FLAGS = {
   '--max-semi-space-size': 8,
   /** The heap is collected when it has grown by this share since the last time, instead of up to fourfold. */
   '--heap-growing-percent': 50,
-  /** Threads beside ours that collect garbage and compile, instead of 4: each wakes up for a share of small work, and has memory. */
-  '--v8-pool-size': 1,
 };
 
 /**

@@ -141,7 +141,7 @@ test.concurrent('SIGHUP ends nothing at any time, and the config is read again',
 }) => {
   const { world, file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
   // With its flags it does not replace itself. Before it runs anything of ours, no signal can be caught.
-  const flags = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--v8-pool-size=1'];
+  const flags = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
   const starting = startCommand([process.execPath, ...flags, MAIN, 'run', '--config', file], environment, onFinished);
   const isCaught = async () =>
     /^SigCgt:.*[13579bdf]$/m.test(await readFile(`/proc/${starting.process.pid}/status`, 'utf8'));
