@@ -199,6 +199,8 @@ const stayOutOfDatabaseZero = (redis: Redis): void => {
 const gatherWrites = (redis: Redis): void => {
   redis.on('connect', () => {
     const { stream } = redis;
+    // After a failover each command in flight that is refused waits for the connection's end.
+    stream.setMaxListeners(0);
     const write = stream.write.bind(stream);
     stream.write = (command: string | Uint8Array): boolean => {
       if (stream.writableCorked === 0) {

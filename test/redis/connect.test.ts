@@ -196,3 +196,19 @@ describe('connectRedis', () => {
     expect(() => connectRedis({}, { role: 'poll', onError: () => {} })).toThrow(/no Redis is named/);
   });
 });
+
+test('after a failover, each write that was refused is repeated, and Node warns of nothing', async () => {
+  const server = await serve();
+  const [redis, other] = [connect(urlOf(server)), connect(urlOf(server))];
+  if (redis instanceof Cluster || other instanceof Cluster) throw new Error('it is a single server');
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', onWarning);
+  await redis.replicaof('127.0.0.1', 1);
+  const writes = Array.from({ length: 20 }, (_, n) => redis.set(`{t}:${n}`, 1));
+  await until('it connects again', () => redis.status !== 'ready');
+  await other.replicaof('NO', 'ONE');
+  expect(await Promise.all(writes)).toEqual(writes.map(() => 'OK'));
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
