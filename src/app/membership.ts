@@ -83,10 +83,10 @@ export const openMembership = (context: MembershipContext, parts: MembershipPart
     if (isBeating) return;
     isBeating = true;
     try {
-      const beaten = members.beat();
-      const [gone] = await Promise.all([beaten, standing.look(beaten.then(members.members))]);
+      const gone = await members.beat();
       redisCheck.answered();
       for (const member of gone) await free(member);
+      await standing.look(members.members());
     } catch (error) {
       redisCheck.refused(error);
       if (!stopping.aborted) log.warn({ err: error }, 'this daemon could not say that it lives; trying again');

@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
-import { afterEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis, keyPrefix } from '../../src/redis/connect.ts';
 import { addressOf, type RedisSettings } from '../../src/redis/settings.ts';
@@ -204,11 +204,11 @@ test('after a failover, each write that was refused is repeated, and Node warns 
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => void warnings.push(message);
   process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
   await redis.replicaof('127.0.0.1', 1);
   const writes = Array.from({ length: 20 }, (_, n) => redis.set(`{t}:${n}`, 1));
   await until('it connects again', () => redis.status !== 'ready');
   await other.replicaof('NO', 'ONE');
   expect(await Promise.all(writes)).toEqual(writes.map(() => 'OK'));
-  process.off('warning', onWarning);
   expect(warnings).toEqual([]);
 });

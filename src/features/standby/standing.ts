@@ -127,9 +127,9 @@ export const createStanding = (dependencies: StandingDependencies) => {
         await put();
       }
     },
-    /** To be called with every beat, which goes to Redis in the same write. Gets the members as this beat leaves them. */
-    look: async (beaten: Promise<readonly Member[]>): Promise<void> => {
-      const [inForce, members] = await Promise.all([look(), beaten]);
+    /** To be called with every beat. */
+    look: async (members: readonly Member[]): Promise<void> => {
+      const inForce = await look();
       if (role === 'stands by') await lookWaiting(members, inForce);
       else if (inForce?.print === own.print) since = Math.max(since ?? 0, inForce.at);
       else if (inForce === undefined || (since ?? 0) > inForce.at) await put();

@@ -28,7 +28,7 @@ const setUp = () => {
     /** What it hears at a beat, where these live. */
     const look = async (...others: { member(): Member }[]): Promise<string[]> => {
       heard.length = 0;
-      await standing.look(Promise.resolve([member(), ...others.map((one) => one.member())]));
+      await standing.look([member(), ...others.map((one) => one.member())]);
       return [...heard];
     };
     return { ...standing, member, look };
