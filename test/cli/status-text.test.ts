@@ -57,6 +57,9 @@ describe('the status in a terminal', () => {
     ).toEqual(['', 'All is well', '', said]);
     const many = { ...unacknowledged, count: 1000, isAtLeast: true };
     expect(renderStatusText({ ...REPORT, unacknowledged: many })).toContain(': at least 1000 critical alerts of ');
+    expect(renderStatusText({ ...REPORT, unacknowledged: { count: 0, isAtLeast: true } })).toContain(
+      '\n\nNone of the latest critical alerts waits to be acknowledged; the last day has more alerts than are looked at here, so older ones may wait for somebody\n\n',
+    );
   });
 
   test('says below the destinations what hangs on one token', () => {

@@ -49,8 +49,10 @@ export const stateText = (view: Judged): string => {
 /** Empty where there is none. */
 export const unacknowledgedText = ({ unacknowledged, now }: StatusReport): string => {
   const { count = 0, since, isAtLeast = false } = unacknowledged ?? {};
+  const beyond = 'the last day has more alerts than are looked at here, so older ones may wait for somebody';
+  if (count === 0) return isAtLeast ? `None of the latest critical alerts waits to be acknowledged; ${beyond}` : '';
   const alerts = `${isAtLeast ? 'at least ' : ''}${counted(count, 'critical alert')}`;
-  return count === 0 ? '' : `Nobody has acknowledged yet: ${alerts} of the last day, the oldest ${ago(since, now)}`;
+  return `Nobody has acknowledged yet: ${alerts} of the last day, the oldest ${ago(since, now)}`;
 };
 
 export const titleOf = (view: PageView): string => {
