@@ -27,9 +27,9 @@ export const inspectionOf = (n: number, protocol: string, at: number, bytes = 0)
     detections: {
       drasticBalanceChange: { status: 'detected', message: 'The balance fell by 48 % within one transaction.' },
       newContract: { status: 'detected', message: 'The caller was created 12 blocks before this transaction.' },
-      adminCall: { status: 'not_detected', message: '' },
-      flashLoan: { status: 'not_detected', message: 'a'.repeat(bytes) },
-      blacklistedOrigin: { status: 'not_detected', message: '' },
+      adminCall: { status: 'notDetected', message: '' },
+      flashLoan: { status: 'notDetected', message: 'a'.repeat(bytes) },
+      blacklistedOrigin: { status: 'notDetected', message: '' },
     },
     createdAt: date,
     updatedAt: date,
