@@ -2,6 +2,7 @@
 # Makes what is unpacked elsewhere, in release/: the npm package, and a tarball for Linux with the packages and the Node that
 # it was tested with, so that a machine needs neither npm nor a Node of its own.
 #   scripts/pack.sh [x64] [arm64]      default: the processor of this machine
+# PACK_GZIP: gzip's level, as -1 where it has to be fast; default: its own.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/node_modules/.bin:$PATH
@@ -53,7 +54,7 @@ for arch in "$@"; do
   fetch_node "$arch" "$place/node_modules"
   tarball=release/tocsin-$version-linux-$arch.tar.gz
   tar -C "$work/$arch" --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go=rX -cf - \
-    "tocsin-$version" | gzip -n >"$tarball"
+    "tocsin-$version" | gzip -n ${PACK_GZIP:-} >"$tarball"
   rm -rf "${work:?}/$arch"
   say "$tarball"
 done

@@ -108,7 +108,7 @@ export const createIngest = (dependencies: IngestDependencies) => {
     for (const item of items) {
       if (!isWanted(item, assessments) || !isInWindow(item, window, lookback)) continue;
       const alert = toAlert(item, window.track.service, window.track.protocol, readAt);
-      const identity = identityOf(alert, latestOf(item) ?? readAt);
+      const identity = identityOf(alert, latestOf(item) ?? readAt, alert.id);
       found.set(identity.id, { alert, identity, past: isPast(item, window.cursor) });
     }
     if (found.size === 0) return 0;

@@ -179,18 +179,19 @@ export const createPoller = (dependencies: PollerDependencies) => {
   const take = async (reading: Reading, windows: readonly Window[], page: ReadPage) => {
     const { stream, items } = reading;
     if (isNothing(page)) return 0;
+    const known = items.look(page, windows);
     const isLockOfPage = reading.held === undefined;
-    if (isLockOfPage && !items.needsNothing(page, windows)) {
+    if (isLockOfPage && !known.needsNothing()) {
       const taken = await takeLock(reading);
       if (taken !== 'locked') return taken;
     }
-    const reported = dependencies.onPage(stream, { ...page, items: items.unreported(page) });
+    const reported = dependencies.onPage(stream, { ...page, items: known.unreported() });
     // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
     reported.catch(() => {});
-    const undone = { ...page, items: items.undone(page) };
+    const undone = { ...page, items: known.undone() };
     const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, undone, isLockOfPage);
     await reported;
-    items.note(page, windows);
+    known.note();
     if (isLockOfPage) {
       await reading.held?.release();
       reading.held = undefined;

@@ -30,30 +30,40 @@ export const createItemMemory = (tracks: number, settings: IngestSettings) => {
   const set = (key: string, state: ItemState): void => {
     if (young.size < most || young.has(key)) young.set(key, state);
   };
-  const stateOf = (item: Item): ItemState | undefined => {
-    if (young.size + old.size === 0) return undefined;
-    const key = keyOf(item);
+  const stateOf = (key: string): ItemState | undefined => {
     const state = young.get(key) ?? old.get(key);
     if (state !== undefined && !young.has(key)) set(key, state);
     return state;
   };
   return {
-    /** Those that are not done. */
-    undone: ({ items }: ItemPage): Item[] => items.filter((item) => stateOf(item) !== 'done'),
-    /** Those that were not reported before. */
-    unreported: ({ items }: ItemPage): Item[] => items.filter((item) => stateOf(item) === undefined),
-    /** Nothing on the page is to be queued, as far as is known. */
-    needsNothing: ({ items }: ItemPage, windows: readonly Window[]): boolean =>
-      items.every(
-        (item) => stateOf(item) === 'done' || ['unwanted', 'outside'].includes(standingOf(item, windows, settings)),
-      ),
-    /** The page was read, reported and, where that was to be done, queued. */
-    note: ({ items }: ItemPage, windows: readonly Window[]): void => {
-      for (const item of items) {
-        if (stateOf(item) === 'done') continue;
-        const standing = standingOf(item, windows, settings);
-        set(keyOf(item), standing === 'unwanted' || standing === 'settled' ? 'done' : 'reported');
-      }
+    /** What is known of a page, of which `windows` say what is wanted. */
+    look: ({ items }: ItemPage, windows: readonly Window[]) => {
+      const all = items.map((item) => {
+        const key = keyOf(item);
+        return { item, key, state: stateOf(key) };
+      });
+      const itemsBut = (...left: readonly (ItemState | undefined)[]): Item[] =>
+        all.flatMap(({ item, state }) => (left.includes(state) ? [] : item));
+      return {
+        /** Those that are not done. */
+        undone: (): Item[] => itemsBut('done'),
+        /** Those that were not reported before. */
+        unreported: (): Item[] => itemsBut('done', 'reported'),
+        /** Nothing on the page is to be queued, as far as is known. */
+        needsNothing: (): boolean =>
+          all.every(
+            ({ item, state }) =>
+              state === 'done' || ['unwanted', 'outside'].includes(standingOf(item, windows, settings)),
+          ),
+        /** The page was read, reported and, where that was to be done, queued. */
+        note: (): void => {
+          for (const { item, key, state } of all) {
+            if (state === 'done') continue;
+            const standing = standingOf(item, windows, settings);
+            set(key, standing === 'unwanted' || standing === 'settled' ? 'done' : 'reported');
+          }
+        },
+      };
     },
     /** A sweep has ended, which reads everything that can still come: what it did not bring is forgotten with the next. */
     swept: (): void => {

@@ -15,11 +15,12 @@ export interface Identity {
 
 type Identified = Pick<Alert, 'service' | 'source' | 'itemId' | 'txHash'>;
 
-/** Of the item, whichever alert it is: under one id a service may give another transaction. */
-export const identityOf = ({ service, source, itemId, txHash }: Identified, latest = 0): Identity => {
-  const id = alertId(service, source, itemId);
-  return { id: txHash === undefined ? id : contentId(id, txHash), latest };
-};
+/** Of the item, whichever alert it is: under one id a service may give another transaction. `id`: where `alertId` is known. */
+export const identityOf = (
+  { service, source, itemId, txHash }: Identified,
+  latest = 0,
+  id = alertId(service, source, itemId),
+): Identity => ({ id: txHash === undefined ? id : contentId(id, txHash), latest });
 
 const CHUNK = 500;
 
