@@ -185,10 +185,10 @@ export const createPoller = (dependencies: PollerDependencies) => {
       const taken = await takeLock(reading);
       if (taken !== 'locked') return taken;
     }
-    const reported = dependencies.onPage(stream, { ...page, items: known.unreported() });
+    const reported = dependencies.onPage(stream, { ...page, items: known.unreported });
     // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
     reported.catch(() => {});
-    const undone = { ...page, items: known.undone() };
+    const undone = { ...page, items: known.undone };
     const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, undone, isLockOfPage);
     await reported;
     known.note();

@@ -42,13 +42,11 @@ export const createItemMemory = (tracks: number, settings: IngestSettings) => {
         const key = keyOf(item);
         return { item, key, state: stateOf(key) };
       });
-      const itemsBut = (...left: readonly (ItemState | undefined)[]): Item[] =>
-        all.flatMap(({ item, state }) => (left.includes(state) ? [] : item));
       return {
         /** Those that are not done. */
-        undone: (): Item[] => itemsBut('done'),
+        undone: all.flatMap(({ item, state }) => (state === 'done' ? [] : item)),
         /** Those that were not reported before. */
-        unreported: (): Item[] => itemsBut('done', 'reported'),
+        unreported: all.flatMap(({ item, state }) => (state === undefined ? item : [])),
         /** Nothing on the page is to be queued, as far as is known. */
         needsNothing: (): boolean =>
           all.every(
