@@ -1,7 +1,8 @@
 /**
  * Alerts that the service has all at once, for one webhook: CPU an alert beside the floor, alerts a second beside
- * Alertmanager, and commands to Redis. Each repetition plays all three one after the other.
+ * Alertmanager, and commands to Redis. Each repetition plays these three and a bare pipeline one after the other.
  */
+import { fileURLToPath } from 'node:url';
 import type { Bench, BenchOptions, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
 import { type Stage, webhookEach, withStage } from '../stage/stage.ts';
@@ -35,8 +36,12 @@ export interface Burst {
 interface Round {
   tocsin: Tocsin;
   floor: Cost;
+  bare: Cost;
   alertmanager: Cost | undefined;
 }
+
+/** It runs in the daemon's place. */
+const BARE = fileURLToPath(new URL('../yardsticks/bare.ts', import.meta.url));
 
 /** What the bench itself asks Redis. */
 const OURS = ['info', 'ping', 'config|resetstat', 'flushall'];
@@ -72,10 +77,12 @@ export const playTocsin = async (stage: Stage, burst: Burst): Promise<Tocsin> =>
   };
 };
 
-const playRound = ({ program }: BenchOptions, yardstick: Yardstick, count: number): Promise<Round> => {
+const playRound = async ({ program }: BenchOptions, yardstick: Yardstick, count: number): Promise<Round> => {
   const settings = { ...webhookEach(program, 2), poll: POLL };
   const rival = findAlertmanager();
+  const bare = await withStage({ ...settings, program: BARE }, (stage) => playTocsin(stage, { count }));
   return withStage(settings, async (stage) => ({
+    bare,
     floor: await playFloor(stage, yardstick, { count }),
     alertmanager: rival === undefined ? undefined : await playAlertmanager(stage, rival, count),
     tocsin: await playTocsin(stage, { count }),
@@ -101,7 +108,7 @@ const rowsOf = (rounds: readonly Round[], count: number): Row[] => {
         measured: all(({ floor }) => floor.us),
         ratio: all(({ tocsin, floor }) => tocsin.us / floor.us),
       },
-      note: `daemon ${us(all(({ tocsin }) => tocsin.daemonUs))}, Redis ${us(all(({ tocsin }) => tocsin.redisUs))}${hasRival ? `; Alertmanager ${us(all(rivalUs))}` : ''}`,
+      note: `daemon ${us(all(({ tocsin }) => tocsin.daemonUs))}, Redis ${us(all(({ tocsin }) => tocsin.redisUs))}; a bare pipeline ${us(all(({ bare }) => bare.us))}, ${all(({ bare, floor }) => bare.us / floor.us).toFixed(2)} x${hasRival ? `; Alertmanager ${us(all(rivalUs))}` : ''}`,
       wanted: { of: 'ratio', most: 2.2 },
     },
     {
@@ -116,7 +123,7 @@ const rowsOf = (rounds: readonly Round[], count: number): Row[] => {
           ratio: all((round) => round.tocsin.perSecond / rivalRate(round)),
         },
       }),
-      note: `floor ${us(all(({ floor }) => floor.perSecond))}/s${hasRival ? '' : '; Alertmanager is not installed here'}`,
+      note: `floor ${us(all(({ floor }) => floor.perSecond))}/s, a bare pipeline ${us(all(({ bare }) => bare.perSecond))}/s${hasRival ? '' : '; Alertmanager is not installed here'}`,
       wanted: { of: 'ratio', least: 0.6 },
     },
     {
