@@ -54,7 +54,10 @@ const redis = connect();
 const queue = new Queue<Parcel>(QUEUE, { connection: redis, defaultJobOptions: { removeOnComplete: true } });
 const service = new Pool(origin);
 const receivers = new Map<string, Pool>();
-const log = pino({ timestamp: pino.stdTimeFunctions.isoTime }, destination({ dest: 1, sync: true }));
+const log = pino(
+  { timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
+  destination({ dest: 1, sync: true }),
+);
 const deliveries = new Counter({ name: 'deliveries', help: '-', labelNames: ['kind', 'destination', 'outcome'] });
 const duration = new Histogram({ name: 'duration', help: '-', labelNames: ['kind'] });
 const latency = new Histogram({ name: 'latency', help: '-', labelNames: ['kind'] });

@@ -4,6 +4,8 @@
  * and stops renewing the second run of a job when the first one ends.
  */
 
+import { setImmediate } from 'node:timers/promises';
+
 /** Jobs of a killed daemon start again after this where nobody noticed that it is gone. */
 export const LOCK_MS = 10_000;
 const RENEW_EVERY_MS = 4000;
@@ -41,6 +43,8 @@ export const createJobLocks = (dependencies: JobLocksDependencies) => {
     const jobs = some.map(({ id }) => id);
     const tokens = some.map(({ token }) => token);
     const lost = await extend(jobs, tokens);
+    // A job that went back into the queue meanwhile ends its run in this turn of the event loop.
+    await setImmediate();
     for (const run of some) {
       run.heldUntil = sentAt + LOCK_MS;
       // A run that ended meanwhile has given its lock back.

@@ -111,3 +111,22 @@ test('a lock that was given back while it was renewed is not lost', async () => 
   await renewed;
   expect(errors).toEqual([]);
 });
+
+test('nor is one of a job that goes back into the queue, where both answers come in the same moment', async () => {
+  const errors: unknown[] = [];
+  const time = { now: 0 };
+  const runLocked = createJobLocks({
+    extend: async (jobs) => jobs,
+    onError: (error) => void errors.push(error),
+    monotonic: () => time.now,
+  });
+  let renewed: unknown;
+  await runLocked({ id: 'job', token: 'a', agoMs: 0 }, async (holdsLock) => {
+    time.now = LOCK_MS;
+    renewed = holdsLock();
+    // As many turns as the way from Redis' answer to here may take.
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  });
+  await renewed;
+  expect(errors).toEqual([]);
+});
